@@ -1,0 +1,88 @@
+"""Parses printed StableHLO programs with JAX's own parser, and compares them with their originals.
+
+    parse_printed.py FOLDER [--originals FOLDER]
+
+Every `*.mlir` file of the first folder must parse and verify. With `--originals`, the file of the same name there must
+be the same program: both are printed in the generic form without locations, and the texts must be equal. All files
+are read in one process. Prints each failure with its reason, then `N passed, M failed`; exit status 1 on any failure.
+"""
+
+import argparse
+import pathlib
+import sys
+
+from jax._src.interpreters import mlir
+from jax._src.lib.mlir import ir
+
+REASON_CHARACTERS_MAX = 300
+
+
+class Rejected(Exception):
+    """Why a file does not pass."""
+
+
+def generic_text(path):
+    """The program in the generic form, without locations."""
+    try:
+        module = ir.Module.parse(path.read_text())
+    except (ir.MLIRError, UnicodeDecodeError) as error:
+        raise Rejected(f"does not parse: {error}") from error
+    if not module.operation.verify():
+        raise Rejected("parses, but does not verify")
+    return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=False)
+
+
+def first_difference(printed, original):
+    """The first line in which two texts differ, or nothing when they are equal."""
+    for number, (ours, theirs) in enumerate(zip(printed.splitlines(), original.splitlines()), start=1):
+        if ours != theirs:
+            at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
+            start = max(0, at - 40)
+            return f"line {number} of the generic form: printed ...{ours[start:at + 80]}, original ...{theirs[start:at + 80]}"
+    return None if printed == original else "one is longer than the other"
+
+
+def check(path, originals):
+    printed = generic_text(path)
+    if originals is None:
+        return
+    original = originals / path.name
+    if not original.is_file():
+        raise Rejected(f"has no original {original}")
+    difference = first_difference(printed, generic_text(original))
+    if difference is not None:
+        raise Rejected(f"is another program than its original: {difference}")
+
+
+def shorten(reason):
+    line = " ".join(reason.split())
+    return line if len(line) <= REASON_CHARACTERS_MAX else line[:REASON_CHARACTERS_MAX] + "..."
+
+
+def check_folder(folder, originals):
+    """Checks every program and returns how many failed."""
+    paths = sorted(folder.glob("*.mlir"))
+    if not paths:
+        sys.exit(f"error: {folder} holds no .mlir file")
+    failed = 0
+    with mlir.make_ir_context():
+        for path in paths:
+            try:
+                check(path, originals)
+            except Rejected as rejected:
+                failed += 1
+                print(f"FAILED {path.name}: {shorten(str(rejected))}")
+    print(f"{folder}: {len(paths) - failed} passed, {failed} failed")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--originals", type=pathlib.Path)
+    arguments = parser.parse_args()
+    sys.exit(1 if check_folder(arguments.folder, arguments.originals) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+//! `quickstart`: the main job on a real small model, from a fresh clone, one printed command after the other.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::{Failure, Outcome};
+use crate::workspace::Workspace;
+use crate::{files, process};
+
+/// The package that builds the `artifact` binary.
+pub(crate) const CLI_PACKAGE: &str = "artifact-cli";
+
+/// The program of the tour; its inputs and expected results lie beside it.
+const FIXTURE: &str = "fixtures/transformer_block";
+
+/// The task.
+pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
+    let program = build_release(workspace)?;
+    let folder = workspace.target.join("quickstart");
+    files::create_empty_folder(&folder)?;
+    let artifact = folder.join("transformer_block.artifact");
+    let fixture = |suffix: &str| format!("{FIXTURE}{suffix}");
+
+    step("1. Pack the program: check it, and move its large constants out of the text");
+    process::run(
+        Command::new(&program)
+            .args(["export", &fixture(".mlir"), "-o"])
+            .arg(&artifact),
+    )?;
+
+    step("2. Look into the file: signature, versions, sections");
+    process::run(Command::new(&program).arg("inspect").arg(&artifact))?;
+
+    step("3. Run it, and compare with the results that JAX computed");
+    let (inputs, expected) = (fixture(".inputs.npz"), fixture(".expected.npz"));
+    process::run(Command::new(&program).arg("run").arg(&artifact).args([
+        "--inputs", &inputs, "--expect", &expected, "--rtol", "1e-5", "--atol", "1e-5",
+    ]))?;
+
+    println!("\nquickstart: done; the artifact is {}", artifact.display());
+    Ok(())
+}
+
+/// Builds the release binary and returns its path.
+pub(crate) fn build_release(workspace: &Workspace) -> Outcome<PathBuf> {
+    if workspace.member(CLI_PACKAGE).is_none() {
+        return Err(Failure::new(format!(
+            "the workspace has no package `{CLI_PACKAGE}`, which builds `artifact`"
+        )));
+    }
+    process::run(Command::new("cargo").args(["build", "--release", "--package", CLI_PACKAGE]))?;
+    let program = workspace.target.join("release/artifact");
+    if !Path::new(&program).is_file() {
+        return Err(Failure::new(format!(
+            "{CLI_PACKAGE} was built, but {} is absent",
+            program.display()
+        )));
+    }
+    Ok(program)
+}
+
+fn step(title: &str) {
+    println!("\n{title}");
+}
