@@ -7,6 +7,7 @@
 //!
 //! Entry points: [`digest::Digest`], [`canonical::Encoder`], [`version::FormatVersion`], [`entity::Arena`], [`limit::Limit`].
 
+pub mod blob;
 pub mod canonical;
 pub mod digest;
 pub mod entity;
