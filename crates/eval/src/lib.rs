@@ -1,0 +1,13 @@
+//! The reference evaluator: every operation of StableHLO and CHLO that can be evaluated on one machine, collectives included.
+//!
+//! It is the oracle of the engines, so clarity is worth more than speed: each function follows one section of the
+//! specification and names it. Where the specification leaves room, it does what XLA's CPU backend does.
+//!
+//! Invariants:
+//! * It takes verified modules only; a module that verifies does not make it panic.
+//! * A value is a [`tensor::Tensor`]: a type of static shape and its elements, laid out as in [`artifact_ir::literal::Literal`].
+//! * Arithmetic happens on [`scalar::Scalar`], wide, and every result is rounded to its element type at once.
+//! * No algorithm is quadratic where a linear one is as clear.
+
+pub mod scalar;
+pub mod tensor;

@@ -1,0 +1,212 @@
+//! Tensors and index arithmetic.
+
+use std::sync::Arc;
+
+use artifact_core::blob::Blob;
+use artifact_core::limit::{Limit, LimitExceeded};
+use artifact_ir::literal::Literal;
+use artifact_ir::types::{ElementType, TensorType};
+
+use crate::scalar::Scalar;
+
+/// Largest tensor that is evaluated. A program may name a larger one; it is refused before anything is allocated.
+pub const TENSOR_BYTES: Limit = Limit::new("size of a tensor in the reference evaluator", 8 << 30, "bytes");
+
+/// A value: a type of static shape and its elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    ty: Arc<TensorType>,
+    bytes: Arc<Vec<u8>>,
+}
+
+impl Tensor {
+    /// A tensor whose elements are computed by position in row-major order. `ty` is of static shape.
+    ///
+    /// # Errors
+    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
+    pub fn from_fn(ty: Arc<TensorType>, mut element: impl FnMut(usize) -> Scalar) -> Result<Self, LimitExceeded> {
+        let count = checked_count(&ty)?;
+        let storage = ty.element.storage();
+        let mut bytes = Vec::with_capacity(count * storage.bytes());
+        (0..count).for_each(|index| element(index).encode(storage, &mut bytes));
+        Ok(Self { ty, bytes: Arc::new(bytes) })
+    }
+
+    /// A tensor of elements in row-major order; there must be as many as the type has.
+    ///
+    /// # Errors
+    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
+    pub fn from_scalars(ty: Arc<TensorType>, scalars: &[Scalar]) -> Result<Self, LimitExceeded> {
+        Self::from_fn(ty, |index| scalars[index])
+    }
+
+    /// A tensor of which every element is copied from another by position; element types must have the same width.
+    ///
+    /// # Errors
+    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
+    pub fn from_positions(
+        ty: Arc<TensorType>,
+        operand: &Self,
+        mut position: impl FnMut(usize) -> usize,
+    ) -> Result<Self, LimitExceeded> {
+        let count = checked_count(&ty)?;
+        let width = ty.element.storage().bytes();
+        let mut bytes = Vec::with_capacity(count * width);
+        (0..count).for_each(|index| bytes.extend_from_slice(operand.element_bytes(position(index))));
+        Ok(Self { ty, bytes: Arc::new(bytes) })
+    }
+
+    /// A tensor with the given bytes, laid out as in [`Literal`].
+    ///
+    /// # Errors
+    /// The literal's error when the bytes are not a value of the type.
+    pub fn from_literal(literal: &Literal) -> Result<Self, LimitExceeded> {
+        let ty = Arc::clone(literal.ty());
+        let count = checked_count(&ty)?;
+        let bytes = match (literal.as_splat(), literal.as_dense()) {
+            (Some(element), _) => element.repeat(count),
+            (None, Some(bytes)) => bytes.to_vec(),
+            (None, None) => Vec::new(),
+        };
+        Ok(Self { ty, bytes: Arc::new(bytes) })
+    }
+
+    /// The value as a constant.
+    #[must_use]
+    pub fn to_literal(&self) -> Option<Literal> {
+        Literal::dense(Arc::clone(&self.ty), Blob::new(self.bytes.to_vec())).ok()
+    }
+
+    /// The same elements under another type of as many bytes.
+    #[must_use]
+    pub fn with_type(&self, ty: Arc<TensorType>) -> Self {
+        debug_assert_eq!(ty.byte_count(), self.ty.byte_count());
+        Self { ty, bytes: Arc::clone(&self.bytes) }
+    }
+
+    /// The type.
+    #[must_use]
+    pub const fn ty(&self) -> &Arc<TensorType> {
+        &self.ty
+    }
+
+    /// The type of the elements in memory.
+    #[must_use]
+    pub fn storage(&self) -> ElementType {
+        self.ty.element.storage()
+    }
+
+    /// Size of each dimension.
+    #[must_use]
+    pub fn shape(&self) -> Vec<usize> {
+        shape_of(&self.ty)
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.storage().bytes()
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// All bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The element at a position in row-major order.
+    #[must_use]
+    pub fn get(&self, position: usize) -> Scalar {
+        Scalar::decode(self.storage(), self.element_bytes(position))
+    }
+
+    /// All elements in row-major order.
+    pub fn scalars(&self) -> impl ExactSizeIterator<Item = Scalar> {
+        let storage = self.storage();
+        self.bytes.chunks_exact(storage.bytes()).map(move |bytes| Scalar::decode(storage, bytes))
+    }
+
+    /// The elements of an integer or boolean tensor.
+    #[must_use]
+    pub fn to_ints(&self) -> Option<Vec<i128>> {
+        self.scalars().map(Scalar::as_int).collect()
+    }
+
+    fn element_bytes(&self, position: usize) -> &[u8] {
+        let width = self.storage().bytes();
+        &self.bytes[position * width..(position + 1) * width]
+    }
+}
+
+/// Size of each dimension of a type of static shape; unknown sizes count as 0, which a verified program does not have here.
+#[must_use]
+pub fn shape_of(ty: &TensorType) -> Vec<usize> {
+    ty.dims.iter().map(|dim| dim.as_static().unwrap_or(0) as usize).collect()
+}
+
+fn checked_count(ty: &TensorType) -> Result<usize, LimitExceeded> {
+    TENSOR_BYTES.check(ty.byte_count().unwrap_or(u64::MAX))?;
+    Ok(ty.element_count().unwrap_or(0) as usize)
+}
+
+/// Row-major strides of a shape, in elements.
+#[must_use]
+pub fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    for dim in (1..shape.len()).rev() {
+        strides[dim - 1] = strides[dim] * shape[dim];
+    }
+    strides
+}
+
+/// The position of an index in row-major order.
+#[must_use]
+pub fn position_of(index: &[usize], shape: &[usize]) -> usize {
+    index.iter().zip(shape).fold(0, |position, (index, size)| position * size + index)
+}
+
+/// The index at a position in row-major order.
+#[must_use]
+pub fn index_at(mut position: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (dim, size) in shape.iter().enumerate().rev() {
+        index[dim] = position % size;
+        position /= size;
+    }
+    index
+}
+
+/// All indices of a shape in row-major order.
+pub fn indices(shape: &[usize]) -> impl ExactSizeIterator<Item = Vec<usize>> {
+    let shape = shape.to_vec();
+    let count: usize = shape.iter().product();
+    (0..count).map(move |position| index_at(position, &shape))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions() {
+        let shape = [2, 3, 4];
+        assert_eq!(strides(&shape), [12, 4, 1]);
+        for (position, index) in indices(&shape).enumerate() {
+            assert_eq!(position_of(&index, &shape), position);
+        }
+        assert_eq!(indices(&[]).collect::<Vec<_>>(), [vec![]; 1]);
+        assert_eq!(indices(&[2, 0]).len(), 0);
+    }
+
+    #[test]
+    fn a_tensor_that_is_too_large_is_refused() {
+        let ty = Arc::new(TensorType::of_static(&[1 << 40], ElementType::F32));
+        assert!(Tensor::from_fn(ty, |_| Scalar::Float(0.0)).is_err());
+    }
+}
