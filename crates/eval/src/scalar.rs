@@ -120,7 +120,11 @@ fn encode_float(ty: ElementType, value: f64, out: &mut Vec<u8>) {
 #[must_use]
 pub fn wrap(ty: ElementType, value: i128) -> i128 {
     let unused = 128 - ty.bits();
-    if ty.is_signed_integer() { value << unused >> unused } else { ((value as u128) << unused >> unused) as i128 }
+    if ty.is_signed_integer() {
+        value << unused >> unused
+    } else {
+        ((value as u128) << unused >> unused) as i128
+    }
 }
 
 #[cfg(test)]
@@ -138,11 +142,31 @@ mod tests {
     fn codes() {
         check(ElementType::I4, Scalar::Int(9), &[0xF9], Scalar::Int(-7));
         check(ElementType::UI4, Scalar::Int(-1), &[15], Scalar::Int(15));
-        check(ElementType::I64, Scalar::Int(-2), &[0xFE, 255, 255, 255, 255, 255, 255, 255], Scalar::Int(-2));
-        check(ElementType::UI64, Scalar::Int(-1), &[255; 8], Scalar::Int(u64::MAX.into()));
+        check(
+            ElementType::I64,
+            Scalar::Int(-2),
+            &[0xFE, 255, 255, 255, 255, 255, 255, 255],
+            Scalar::Int(-2),
+        );
+        check(
+            ElementType::UI64,
+            Scalar::Int(-1),
+            &[255; 8],
+            Scalar::Int(u64::MAX.into()),
+        );
         check(ElementType::I1, Scalar::Bool(true), &[1], Scalar::Bool(true));
-        check(ElementType::BF16, Scalar::Float(1.0), &[0x80, 0x3F], Scalar::Float(1.0));
+        check(
+            ElementType::BF16,
+            Scalar::Float(1.0),
+            &[0x80, 0x3F],
+            Scalar::Float(1.0),
+        );
         let complex = [0, 0, 0x80, 0x3F, 0, 0, 0, 0xC0];
-        check(ElementType::C64, Scalar::Complex(1.0, -2.0), &complex, Scalar::Complex(1.0, -2.0));
+        check(
+            ElementType::C64,
+            Scalar::Complex(1.0, -2.0),
+            &complex,
+            Scalar::Complex(1.0, -2.0),
+        );
     }
 }

@@ -24,12 +24,18 @@ impl Tensor {
     ///
     /// # Errors
     /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
-    pub fn from_fn(ty: Arc<TensorType>, mut element: impl FnMut(usize) -> Scalar) -> Result<Self, LimitExceeded> {
+    pub fn from_fn(
+        ty: Arc<TensorType>,
+        mut element: impl FnMut(usize) -> Scalar,
+    ) -> Result<Self, LimitExceeded> {
         let count = checked_count(&ty)?;
         let storage = ty.element.storage();
         let mut bytes = Vec::with_capacity(count * storage.bytes());
         (0..count).for_each(|index| element(index).encode(storage, &mut bytes));
-        Ok(Self { ty, bytes: Arc::new(bytes) })
+        Ok(Self {
+            ty,
+            bytes: Arc::new(bytes),
+        })
     }
 
     /// A tensor of elements in row-major order; there must be as many as the type has.
@@ -53,7 +59,10 @@ impl Tensor {
         let width = ty.element.storage().bytes();
         let mut bytes = Vec::with_capacity(count * width);
         (0..count).for_each(|index| bytes.extend_from_slice(operand.element_bytes(position(index))));
-        Ok(Self { ty, bytes: Arc::new(bytes) })
+        Ok(Self {
+            ty,
+            bytes: Arc::new(bytes),
+        })
     }
 
     /// A tensor with the given bytes, laid out as in [`Literal`].
@@ -68,7 +77,10 @@ impl Tensor {
             (None, Some(bytes)) => bytes.to_vec(),
             (None, None) => Vec::new(),
         };
-        Ok(Self { ty, bytes: Arc::new(bytes) })
+        Ok(Self {
+            ty,
+            bytes: Arc::new(bytes),
+        })
     }
 
     /// The value as a constant.
@@ -81,7 +93,10 @@ impl Tensor {
     #[must_use]
     pub fn with_type(&self, ty: Arc<TensorType>) -> Self {
         debug_assert_eq!(ty.byte_count(), self.ty.byte_count());
-        Self { ty, bytes: Arc::clone(&self.bytes) }
+        Self {
+            ty,
+            bytes: Arc::clone(&self.bytes),
+        }
     }
 
     /// The type.
@@ -129,7 +144,9 @@ impl Tensor {
     /// All elements in row-major order.
     pub fn scalars(&self) -> impl ExactSizeIterator<Item = Scalar> {
         let storage = self.storage();
-        self.bytes.chunks_exact(storage.bytes()).map(move |bytes| Scalar::decode(storage, bytes))
+        self.bytes
+            .chunks_exact(storage.bytes())
+            .map(move |bytes| Scalar::decode(storage, bytes))
     }
 
     /// The elements of an integer or boolean tensor.
@@ -147,7 +164,10 @@ impl Tensor {
 /// Size of each dimension of a type of static shape; unknown sizes count as 0, which a verified program does not have here.
 #[must_use]
 pub fn shape_of(ty: &TensorType) -> Vec<usize> {
-    ty.dims.iter().map(|dim| dim.as_static().unwrap_or(0) as usize).collect()
+    ty.dims
+        .iter()
+        .map(|dim| dim.as_static().unwrap_or(0) as usize)
+        .collect()
 }
 
 fn checked_count(ty: &TensorType) -> Result<usize, LimitExceeded> {
@@ -168,7 +188,10 @@ pub fn strides(shape: &[usize]) -> Vec<usize> {
 /// The position of an index in row-major order.
 #[must_use]
 pub fn position_of(index: &[usize], shape: &[usize]) -> usize {
-    index.iter().zip(shape).fold(0, |position, (index, size)| position * size + index)
+    index
+        .iter()
+        .zip(shape)
+        .fold(0, |position, (index, size)| position * size + index)
 }
 
 /// The index at a position in row-major order.
