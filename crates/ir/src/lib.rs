@@ -10,7 +10,9 @@
 //! Entry points: [`module::Module`], [`op::Op`], [`builder::Builder`], [`verify::verify`], [`digest::program_digest`].
 
 pub mod attribute;
+pub mod custom_call;
 pub mod diagnostic;
+pub mod digest;
 pub mod float;
 pub mod literal;
 pub mod location;

@@ -18,7 +18,8 @@ pub use named::NamedAttributes;
 pub use numbers::{
     AxisRef, ChannelHandle, ConvDimensionNumbers, DotAlgorithm, DotDimensionNumbers, GatherDimensionNumbers,
     Mesh, MeshAxis, MeshReference, OutputOperandAlias, Padding, PrecisionConfig, RaggedDotDimensionNumbers,
-    ReplicaGroups, ResultAccuracy, ScatterDimensionNumbers, SourceTargetPairs, SubAxisInfo,
+    ReplicaGroupMeshAxes, ReplicaGroups, ResultAccuracy, ScatterDimensionNumbers, SourceTargetPairs,
+    SubAxisInfo,
 };
 pub use value::{Attribute, ByteString, DenseArray, FloatAttribute, StablehloAttribute, SymbolRef};
 
