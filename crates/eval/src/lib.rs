@@ -9,6 +9,7 @@
 //! * Arithmetic happens on [`scalar::Scalar`], wide, and every result is rounded to its element type at once.
 //! * No algorithm is quadratic where a linear one is as clear.
 
+pub mod algebra;
 pub mod error;
 pub mod scalar;
 pub mod tensor;
