@@ -11,6 +11,7 @@
 
 pub mod algebra;
 pub mod error;
+pub mod math;
 pub mod scalar;
 pub mod tensor;
 pub mod value;
