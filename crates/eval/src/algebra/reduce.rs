@@ -139,3 +139,91 @@ pub(super) fn reduce_window(
     }
     columns.finish(types)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::testing::{floats_of, ints, show, ty};
+    use artifact_ir::attribute::Padding;
+    use artifact_ir::types::ElementType;
+
+    /// `10 * left + right`, which tells the order of its arguments.
+    fn digits(_: usize, arguments: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+        let (left, right) = arguments.split_at(arguments.len() / 2);
+        let value = |tensor: &Tensor| tensor.get(0).as_int().unwrap() as i64;
+        let pairs = left.iter().zip(right);
+        Ok(pairs
+            .map(|(left, right)| ints(&[], &[10 * value(left) + value(right)]))
+            .collect())
+    }
+
+    fn check(dimensions: &[i64], operands: &[Tensor], shape: &[u64], expected: &[&str]) {
+        let op = Reduce {
+            dimensions: dimensions.to_vec(),
+        };
+        let types = vec![ty(shape, ElementType::I64); operands.len() / 2];
+        let results = reduce(&op, operands, &types, &mut digits).unwrap();
+        assert_eq!(results.iter().map(show).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn reductions_go_in_ascending_order() {
+        let matrix = ints(&[2, 3], &[1, 2, 3, 4, 5, 6]);
+        let init = |value| ints(&[], &[value]);
+        check(&[1], &[matrix.clone(), init(0)], &[2], &["123 456"]);
+        check(&[0], &[matrix.clone(), init(0)], &[3], &["14 25 36"]);
+        check(&[1, 0], &[matrix.clone(), init(0)], &[], &["123456"]);
+        check(&[], &[matrix.clone(), init(0)], &[2, 3], &["1 2 3 4 5 6"]);
+        check(
+            &[1],
+            &[matrix.clone(), matrix, init(0), init(9)],
+            &[2],
+            &["123 456", "9123 9456"],
+        );
+        check(&[0], &[ints(&[0, 2], &[]), init(7)], &[2], &["7 7"]);
+    }
+
+    #[test]
+    fn elements_are_promoted_before_the_region_sees_them() {
+        let mut add = |_: usize, arguments: &[Tensor]| {
+            assert!(
+                arguments
+                    .iter()
+                    .all(|argument| argument.storage() == ElementType::F64)
+            );
+            let sum = arguments
+                .iter()
+                .map(|argument| argument.get(0).as_float().unwrap())
+                .sum::<f64>();
+            Ok(vec![floats_of(ElementType::F64, &[], &[sum])])
+        };
+        let operands = [
+            floats_of(ElementType::F32, &[2], &[0.5, 0.25]),
+            floats_of(ElementType::F32, &[], &[1.0]),
+        ];
+        let op = Reduce { dimensions: vec![0] };
+        let results = reduce(&op, &operands, &[ty(&[], ElementType::F64)], &mut add).unwrap();
+        assert_eq!(show(&results[0]), "1.75");
+    }
+
+    #[test]
+    fn padding_of_windows_holds_initial_values() {
+        let op = ReduceWindow {
+            window_dimensions: vec![2],
+            window_strides: None,
+            base_dilations: None,
+            window_dilations: None,
+            padding: Some(Padding(vec![[1, 0]])),
+        };
+        let operands = [ints(&[3], &[1, 2, 3]), ints(&[], &[5])];
+        let results = reduce_window(&op, &operands, &[ty(&[3], ElementType::I64)], &mut digits).unwrap();
+        assert_eq!(show(&results[0]), "551 512 523");
+    }
+
+    #[test]
+    fn map_takes_one_element_of_each() {
+        let operands = [ints(&[2], &[1, 2]), ints(&[2], &[3, 4])];
+        let result = map(&operands, operands[0].ty(), &mut digits).unwrap();
+        assert_eq!(show(&result), "13 24");
+    }
+}
