@@ -92,6 +92,11 @@ impl FromStr for Digest {
     }
 }
 
+/// For the tree digests of [`crate::chunk`], which end in a BLAKE3 root.
+pub(crate) fn digest_of_hash(hash: blake3::Hash) -> Digest {
+    Digest(*hash.as_bytes())
+}
+
 /// What a digest is *of*. The context string is permanent: changing it changes every digest of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Domain(&'static str);

@@ -5,10 +5,11 @@
 //! * A digest never comes from `std::hash::Hash`; it comes from [`canonical::Encoder`], whose byte rules are written down.
 //! * A size from outside is compared with a [`limit::Limit`] before it is believed.
 //!
-//! Entry points: [`digest::Digest`], [`canonical::Encoder`], [`version::FormatVersion`], [`entity::Arena`], [`limit::Limit`].
+//! Entry points: [`digest::Digest`], [`chunk::ChunkHasher`], [`canonical::Encoder`], [`version::FormatVersion`], [`entity::Arena`], [`limit::Limit`].
 
 pub mod blob;
 pub mod canonical;
+pub mod chunk;
 pub mod digest;
 pub mod entity;
 pub mod limit;

@@ -10,12 +10,16 @@
 //! Entry points: [`module::Module`], [`op::Op`], [`builder::Builder`], [`verify::verify`], [`digest::program_digest`].
 
 pub mod attribute;
+pub mod builder;
 pub mod custom_call;
+pub mod decimal;
 pub mod diagnostic;
 pub mod digest;
 pub mod float;
+mod infer;
 pub mod literal;
 pub mod location;
 pub mod module;
 pub mod op;
 pub mod types;
+pub mod verify;

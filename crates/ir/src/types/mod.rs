@@ -18,7 +18,7 @@ pub use tensor::{Element, Encoding, TensorType};
 pub enum Type {
     /// `tensor<2x?xf32>`: the type of almost every value (spec, "Types").
     Tensor(Arc<TensorType>),
-    /// `tensor<*xf32>`: read so that it can be refused with a good message; no operation accepts it.
+    /// `tensor<*xf32>`: read so that it can be refused with a good message; no operation computes with it.
     UnrankedTensor(Element),
     /// `memref<2xf32>`: a mutable buffer (VHLO 1.13).
     Buffer(Arc<TensorType>),
@@ -30,7 +30,7 @@ pub enum Type {
     Future(Arc<[Type]>),
     /// `(A, B) -> C`, in attributes.
     Function(Arc<FunctionType>),
-    /// A bare element type such as `i64`: the type of an attribute, never of a value.
+    /// A bare element type such as `i64`: the type of an attribute; no operation computes with values of it.
     Scalar(ElementType),
     /// `none`.
     None,

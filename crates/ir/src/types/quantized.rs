@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::ElementType;
 use super::comma_separated;
+use crate::decimal::Decimal;
 
 /// An integer that stands for `(stored - zero_point) * scale`.
 ///
@@ -70,10 +71,11 @@ impl QuantizationParameters {
     }
 }
 
-/// `scale`, and `:zero_point` unless it is 0. Scales print with the digits that read back to the same `f64`.
+/// `scale`, and `:zero_point` unless it is 0. Scales print with the digits that read back to the same `f64`, and always with a
+/// point, which readers need.
 impl fmt::Display for QuantizationParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.scale())?;
+        write!(f, "{}", Decimal::of_f64(self.scale()))?;
         if self.zero_point == 0 {
             Ok(())
         } else {
@@ -82,7 +84,7 @@ impl fmt::Display for QuantizationParameters {
     }
 }
 
-/// MLIR's spelling: `!quant.uniform<i8<-127:127>:f32:1, {0.1:3, 0.2}>`.
+/// MLIR's spelling: `!quant.uniform<i8<-127:127>:f32:1, {1.000000e-01:3, 2.000000e-01}>`.
 impl fmt::Display for QuantizedType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let storage = self.storage.name().replace("ui", "u");

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::literal::Literal;
 use crate::module::Module;
 use crate::types::Type;
 
@@ -10,6 +11,8 @@ use crate::types::Type;
 pub(crate) struct OpContext<'a> {
     /// Types of the operands. Their number has been checked against the operation's row.
     pub(crate) operands: &'a [Type],
+    /// The value of each operand that a constant makes; shorter than `operands` where nothing is known.
+    pub(crate) constants: &'a [Option<&'a Literal>],
     /// Declared types of the results; empty when they are to be inferred.
     pub(crate) results: &'a [Type],
     /// Signature of each region. Their number has been checked against the operation's row.

@@ -1,0 +1,184 @@
+//! Sizes of dimensions together with their upper bounds, and how they combine (bounded dynamism; upstream `Base.cpp`).
+
+use crate::types::{Dim, Element, Encoding, TensorType, Type};
+use crate::verify::context::{OpError, OpResult, ensure};
+
+/// The size of a dimension and, where it is not a number, an upper bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// The size.
+    pub(crate) size: Dim,
+    /// The bound, if there is one.
+    pub(crate) bound: Option<u64>,
+}
+
+impl Extent {
+    /// A size that is a number.
+    pub(crate) const fn of(size: u64) -> Self {
+        Self {
+            size: Dim::Static(size),
+            bound: None,
+        }
+    }
+
+    /// A size of which nothing is known.
+    pub(crate) const UNKNOWN: Self = Self {
+        size: Dim::Unknown,
+        bound: None,
+    };
+
+    /// The size if it is a number, else the bound.
+    pub(crate) fn size_or_bound(&self) -> Option<u64> {
+        self.size.as_static().or(self.bound)
+    }
+
+    /// Applies a calculation to the size or, where that is not a number, to the bound. A size that is not a number and
+    /// that `change` would alter becomes unknown.
+    pub(crate) fn map(&self, change: impl FnOnce(u64) -> OpResult<u64>) -> OpResult<Self> {
+        Ok(match (&self.size, self.bound) {
+            (Dim::Static(size), _) => Self::of(change(*size)?),
+            (_, Some(bound)) => Self {
+                size: Dim::Unknown,
+                bound: Some(change(bound)?),
+            },
+            (_, None) => Self::UNKNOWN,
+        })
+    }
+}
+
+/// The extent of each dimension of a tensor.
+pub(crate) fn extents(tensor: &TensorType) -> Vec<Extent> {
+    let bounds = tensor.bounds().unwrap_or_default();
+    let extent = |(index, size): (usize, &Dim)| Extent {
+        size: size.clone(),
+        bound: bounds.get(index).copied().flatten(),
+    };
+    tensor.dims.iter().enumerate().map(extent).collect()
+}
+
+/// The tensor type with these extents.
+pub(crate) fn tensor_of(extents: &[Extent], element: impl Into<Element>) -> Type {
+    let dims: Box<[Dim]> = extents.iter().map(|extent| extent.size.clone()).collect();
+    let mut tensor = TensorType::new(dims, element);
+    if extents.iter().any(|extent| extent.bound.is_some()) {
+        tensor.encoding = Some(Encoding::Bounds(
+            extents.iter().map(|extent| extent.bound).collect(),
+        ));
+    }
+    tensor.into()
+}
+
+/// A value of both extents: what is known of either is known of both.
+pub(crate) fn most_specific(index: usize, left: &Extent, right: &Extent) -> OpResult<Extent> {
+    ensure!(
+        left.size.compatible(&right.size),
+        "mismatched dimension sizes {} and {} in dimension {index}",
+        left.size,
+        right.size
+    );
+    let bound = match (left.bound, right.bound) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    let size = match (&left.size, &right.size) {
+        (Dim::Static(_), _) | (Dim::Symbolic(_), Dim::Symbolic(_) | Dim::Unknown) => left.size.clone(),
+        (Dim::Unknown | Dim::Symbolic(_), other) => other.clone(),
+    };
+    let Dim::Static(number) = size else {
+        return Ok(Extent { size, bound });
+    };
+    if let Some(bound) = bound.filter(|bound| *bound < number) {
+        let message = format!("mismatched dimension size {number} and bound {bound} in dimension {index}");
+        return Err(OpError::new(message));
+    }
+    Ok(Extent { size, bound: None })
+}
+
+/// A value of one of both extents: only what is known of either alike is known.
+pub(crate) fn least_specific(index: usize, left: &Extent, right: &Extent) -> OpResult<Extent> {
+    ensure!(
+        left.size.compatible(&right.size),
+        "mismatched dimension sizes {} and {} in dimension {index}",
+        left.size,
+        right.size
+    );
+    if left.size == right.size && left.size.is_static() {
+        return Ok(left.clone());
+    }
+    let size = if left.size == right.size {
+        left.size.clone()
+    } else {
+        Dim::Unknown
+    };
+    let bound = match (left.size_or_bound(), right.size_or_bound()) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        _ => None,
+    };
+    Ok(Extent { size, bound })
+}
+
+/// Two extents one after the other.
+pub(crate) fn concatenated(left: &Extent, right: &Extent) -> OpResult<Extent> {
+    let sum = |a: u64, b: u64| {
+        a.checked_add(b)
+            .ok_or_else(|| OpError::new(format!("the concatenated size {a} + {b} is too large")))
+    };
+    match (&left.size, &right.size) {
+        (Dim::Static(a), Dim::Static(b)) => return Ok(Extent::of(sum(*a, *b)?)),
+        // Nothing changes a size when it is joined with an empty one.
+        (Dim::Static(0), _) => return Ok(right.clone()),
+        (_, Dim::Static(0)) => return Ok(left.clone()),
+        _ => {}
+    }
+    Ok(match (left.size_or_bound(), right.size_or_bound()) {
+        (Some(a), Some(b)) => Extent {
+            size: Dim::Unknown,
+            bound: Some(sum(a, b)?),
+        },
+        _ => Extent::UNKNOWN,
+    })
+}
+
+/// How two extents of one dimension combine.
+pub(crate) type Combine = fn(usize, &Extent, &Extent) -> OpResult<Extent>;
+
+/// Combines tensors of one rank dimension by dimension; the element is the first one's, and so is a foreign encoding.
+pub(crate) fn combine(tensors: &[&TensorType], combine: Combine) -> OpResult<Type> {
+    let [first, rest @ ..] = tensors else {
+        return Err(OpError::new("requires at least one tensor operand"));
+    };
+    let mut all = extents(first);
+    for other in rest {
+        ensure!(
+            other.rank() == first.rank(),
+            "mismatched ranks of '{first}' and '{other}'"
+        );
+        for (index, (extent, next)) in all.iter_mut().zip(extents(other)).enumerate() {
+            *extent = combine(index, extent, &next)?;
+        }
+    }
+    Ok(with_foreign_encoding(
+        tensor_of(&all, first.element.clone()),
+        first,
+    ))
+}
+
+/// Gives the type the encoding of `prototype` when that is of a dialect that we do not know and the type has none.
+pub(crate) fn with_foreign_encoding(ty: Type, prototype: &TensorType) -> Type {
+    match (&ty, &prototype.encoding) {
+        (Type::Tensor(tensor), Some(encoding @ Encoding::Foreign(_))) if tensor.encoding.is_none() => {
+            let encoding = Some(encoding.clone());
+            TensorType {
+                encoding,
+                ..TensorType::clone(tensor)
+            }
+            .into()
+        }
+        _ => ty,
+    }
+}
+
+/// The same shape, bounds and encoding with another element.
+pub(crate) fn like(tensor: &TensorType, element: impl Into<Element>) -> Type {
+    tensor.with_element(element).into()
+}
