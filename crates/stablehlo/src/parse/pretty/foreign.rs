@@ -1,0 +1,151 @@
+//! Pretty forms of other dialects, as far as StableHLO programs hold them.
+//!
+//! They become what their generic form would have become, so that they can be written in that form: their own attributes
+//! are the properties of a [`artifact_ir::op::ForeignOp`].
+
+use artifact_ir::attribute::{Attribute, NamedAttributes};
+use artifact_ir::module::OpId;
+use artifact_ir::types::Type;
+
+use super::signature::INDEX;
+use crate::lex::Kind;
+use crate::parse::cursor::{Parser, Read};
+use crate::parse::operation::Draft;
+
+impl<'a> Parser<'a> {
+    /// An operation that is not ours, in pretty form; its name is ahead.
+    pub(super) fn foreign_operation(&mut self, mut draft: Draft<'a>) -> Read<OpId> {
+        let token = self.bump();
+        let discardable = match draft.name {
+            "arith.constant" => self.arith_constant(&mut draft)?,
+            "func.constant" => self.function_constant(&mut draft)?,
+            "tensor.dim" => self.tensor_dim(&mut draft)?,
+            "builtin.unrealized_conversion_cast" => self.conversion_cast(&mut draft)?,
+            "sdy.sharding_constraint" => self.sharding_constraint(&mut draft)?,
+            "sdy.manual_computation" => self.manual_computation(&mut draft)?,
+            "sdy.return" => {
+                self.return_values(&mut draft)?;
+                std::mem::take(&mut draft.attributes)
+            }
+            name => {
+                let message = format!(
+                    "unknown operation '{name}': operations of other dialects are read in generic form, \"{name}\"(...)"
+                );
+                return Err(self.error(token.start(), message));
+            }
+        };
+        self.finish_operation(draft, discardable)
+    }
+
+    /// `{attributes} value`, whose type is the result's.
+    fn arith_constant(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
+        let discardable = self.optional_dictionary()?;
+        let start = self.token.start();
+        let value = self.attribute()?;
+        let ty = match &value {
+            Attribute::Elements(literal) => Type::Tensor(literal.ty().clone()),
+            Attribute::Integer { ty, .. } => Type::Scalar(*ty),
+            Attribute::Bool(_) => Type::Scalar(artifact_ir::types::ElementType::I1),
+            Attribute::Float(float) => Type::Scalar(float.ty),
+            _ => return Err(self.error(start, "expected a number or a dense constant")),
+        };
+        draft.attributes.insert("value", value);
+        draft.results.push(ty);
+        Ok(discardable)
+    }
+
+    /// `@f : (A) -> B`.
+    fn function_constant(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
+        let discardable = self.optional_dictionary()?;
+        let symbol = self.symbol_ref()?;
+        draft.attributes.insert("value", Attribute::Symbol(symbol));
+        self.expect(Kind::Colon)?;
+        draft.results.push(self.ty()?);
+        Ok(discardable)
+    }
+
+    /// `%tensor, %index : type`.
+    fn tensor_dim(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
+        self.operands(draft)?;
+        let discardable = self.optional_dictionary()?;
+        self.expect(Kind::Colon)?;
+        let offset = self.token.start();
+        let ty = self.ty()?;
+        self.check_operands(draft, &[ty, INDEX], offset)?;
+        draft.results.push(INDEX);
+        Ok(discardable)
+    }
+
+    /// `%a : A to B`.
+    fn conversion_cast(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
+        self.operands(draft)?;
+        if !draft.operands.is_empty() {
+            self.expect(Kind::Colon)?;
+            let offset = self.token.start();
+            let types = self.type_list()?;
+            self.check_operands(draft, &types, offset)?;
+        }
+        self.expect_word("to")?;
+        draft.results = self.type_list()?;
+        self.optional_dictionary()
+    }
+
+    /// `%a <@mesh, [...]> : type`.
+    fn sharding_constraint(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
+        self.operand(draft)?;
+        let sharding = self.bracketed("#sdy.sharding")?;
+        draft.attributes.insert("sharding", sharding);
+        let discardable = self.optional_dictionary()?;
+        self.expect(Kind::Colon)?;
+        let offset = self.token.start();
+        let ty = self.ty()?;
+        self.check_operands(draft, std::slice::from_ref(&ty), offset)?;
+        draft.results.push(ty);
+        Ok(discardable)
+    }
+
+    /// `(%a) in_shardings=[...] out_shardings=[...] manual_axes={...} (%b: T) {...} : (A) -> B`.
+    fn manual_computation(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
+        self.list(Kind::LeftParen, |parser| parser.operand(draft))?;
+        for name in ["in_shardings", "out_shardings", "manual_axes"] {
+            self.expect_word(name)?;
+            self.expect(Kind::Equal)?;
+            let start = self.token.start();
+            if !matches!(self.kind(), Kind::LeftSquare | Kind::LeftBrace) {
+                return Err(self.unexpected("'[' or '{'"));
+            }
+            self.skip_balanced()?;
+            let text = self.slice_from(start);
+            let attribute = match name {
+                "manual_axes" => format!("#sdy<manual_axes{text}>"),
+                _ => format!("#sdy.sharding_per_value<{text}>"),
+            };
+            draft
+                .attributes
+                .insert(name, Attribute::Foreign(attribute.into()));
+        }
+        let mut arguments = Vec::new();
+        self.list(Kind::LeftParen, |parser| {
+            arguments.push(parser.block_argument()?);
+            Ok(())
+        })?;
+        let op = self.place(draft);
+        self.region(op, Some(arguments))?;
+        let discardable = self.optional_dictionary()?;
+        self.expect(Kind::Colon)?;
+        self.functional_types(draft)?;
+        Ok(discardable)
+    }
+
+    /// `<...>` as the attribute that it stands for.
+    fn bracketed(&mut self, name: &str) -> Read<Attribute> {
+        let start = self.token.start();
+        if !self.at(Kind::Less) {
+            return Err(self.unexpected("'<'"));
+        }
+        self.skip_balanced()?;
+        Ok(Attribute::Foreign(
+            format!("{name}{}", self.slice_from(start)).into(),
+        ))
+    }
+}
