@@ -8,10 +8,30 @@
 //! * A value is a [`tensor::Tensor`]: a type of static shape and its elements, laid out as in [`artifact_ir::literal::Literal`].
 //! * Arithmetic happens on [`scalar::Scalar`], wide, and every result is rounded to its element type at once.
 //! * No algorithm is quadratic where a linear one is as clear.
+//!
+//! Entry points: [`evaluate`], and [`comparison::difference`] for those who compare results themselves.
 
-pub mod algebra;
+mod algebra;
+mod collective;
+pub mod comparison;
+mod control;
+mod creation;
+mod custom_call;
+mod dispatch;
+mod dynamic_call;
 pub mod error;
-pub mod math;
+mod grid;
+mod interpreter;
+mod lapack;
+mod math;
+mod record;
 pub mod scalar;
+mod shape;
 pub mod tensor;
+mod testing;
 pub mod value;
+
+pub use error::{EvalError, EvalErrorKind};
+pub use interpreter::evaluate;
+pub use record::{CheckFailure, Options, Outcome};
+pub use value::Value;

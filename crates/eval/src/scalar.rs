@@ -1,5 +1,7 @@
 //! One element, held wide.
 
+use std::fmt;
+
 use artifact_ir::float;
 use artifact_ir::types::{ElementClass, ElementType};
 
@@ -107,6 +109,18 @@ impl Scalar {
         match self {
             Self::Float(value) => Some(value),
             _ => None,
+        }
+    }
+}
+
+/// Numbers as Rust writes them with the digits that read back; a complex number as a pair.
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:?}"),
+            Self::Complex(real, imag) => write!(f, "({real:?}, {imag:?})"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tensors and index arithmetic.
 
+use std::fmt;
 use std::sync::Arc;
 
 use artifact_core::blob::Blob;
@@ -65,10 +66,23 @@ impl Tensor {
         })
     }
 
-    /// A tensor with the given bytes, laid out as in [`Literal`].
+    /// A tensor of bytes that were moved as they are: elements in row-major order, laid out as in [`Literal`].
     ///
     /// # Errors
-    /// The literal's error when the bytes are not a value of the type.
+    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
+    pub(crate) fn from_bytes(ty: Arc<TensorType>, bytes: Vec<u8>) -> Result<Self, LimitExceeded> {
+        let count = checked_count(&ty)?;
+        debug_assert_eq!(bytes.len(), count * ty.element.storage().bytes());
+        Ok(Self {
+            ty,
+            bytes: Arc::new(bytes),
+        })
+    }
+
+    /// A tensor that holds a constant.
+    ///
+    /// # Errors
+    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
     pub fn from_literal(literal: &Literal) -> Result<Self, LimitExceeded> {
         let ty = Arc::clone(literal.ty());
         let count = checked_count(&ty)?;
@@ -161,6 +175,28 @@ impl Tensor {
     }
 }
 
+/// `dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>`, every element written.
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("dense<")?;
+        let shape = self.shape();
+        let strides = strides(&shape);
+        for (position, element) in self.scalars().enumerate() {
+            if position > 0 {
+                f.write_str(", ")?;
+            }
+            // A bracket for every dimension that begins here, and below for every one that ends.
+            let begins = |dimension: usize| position.is_multiple_of(strides[dimension] * shape[dimension]);
+            let ends =
+                |dimension: usize| (position + 1).is_multiple_of(strides[dimension] * shape[dimension]);
+            f.write_str(&"[".repeat((0..shape.len()).filter(|dimension| begins(*dimension)).count()))?;
+            write!(f, "{element}")?;
+            f.write_str(&"]".repeat((0..shape.len()).filter(|dimension| ends(*dimension)).count()))?;
+        }
+        write!(f, "> : {}", self.ty)
+    }
+}
+
 /// Size of each dimension of a type of static shape; unknown sizes count as 0, which a verified program does not have here.
 #[must_use]
 pub fn shape_of(ty: &TensorType) -> Vec<usize> {
@@ -225,6 +261,16 @@ mod tests {
         }
         assert_eq!(indices(&[]).collect::<Vec<_>>(), [vec![]; 1]);
         assert_eq!(indices(&[2, 0]).len(), 0);
+    }
+
+    #[test]
+    fn display() {
+        let ty = Arc::new(TensorType::of_static(&[2, 1, 2], ElementType::I8));
+        let tensor = Tensor::from_fn(ty, |position| Scalar::Int(position as i128)).unwrap();
+        assert_eq!(
+            tensor.to_string(),
+            "dense<[[[0, 1]], [[2, 3]]]> : tensor<2x1x2xi8>"
+        );
     }
 
     #[test]

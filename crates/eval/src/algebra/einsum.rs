@@ -103,7 +103,7 @@ impl Equation {
                 .map(|(dim, _)| if shape[dim] == 1 { 0 } else { all[dim] })
                 .sum()
         };
-        labels.iter().map(|label| dims(label)).collect()
+        labels.iter().map(dims).collect()
     }
 }
 

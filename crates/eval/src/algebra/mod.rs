@@ -46,7 +46,7 @@ use crate::value::ApplyRegion;
 ///
 /// # Errors
 /// [`EvalError`] when sizes known only at run time do not fit each other, a result is too large, or the region fails.
-pub fn indexing(
+pub(crate) fn indexing(
     op: &Indexing,
     operands: &[Tensor],
     types: &[Arc<TensorType>],
@@ -89,7 +89,7 @@ pub fn indexing(
 ///
 /// # Errors
 /// [`EvalError`] when sizes known only at run time do not fit each other, a result is too large, or a region fails.
-pub fn reduction(
+pub(crate) fn reduction(
     op: &Reduction,
     operands: &[Tensor],
     types: &[Arc<TensorType>],
@@ -112,7 +112,11 @@ pub fn reduction(
 ///
 /// # Errors
 /// [`EvalError`] when sizes known only at run time do not fit each other or the result is too large.
-pub fn contraction(op: &Contraction, operands: &[Tensor], ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
+pub(crate) fn contraction(
+    op: &Contraction,
+    operands: &[Tensor],
+    ty: &Arc<TensorType>,
+) -> Result<Tensor, EvalError> {
     match op {
         Contraction::Convolution(op) => {
             let [lhs, rhs] = fixed(operands)?;
@@ -148,7 +152,11 @@ pub fn contraction(op: &Contraction, operands: &[Tensor], ty: &Arc<TensorType>) 
 ///
 /// # Errors
 /// [`EvalError`] when sizes known only at run time do not fit each other or a result is too large.
-pub fn linalg(op: &Linalg, operands: &[Tensor], types: &[Arc<TensorType>]) -> Result<Vec<Tensor>, EvalError> {
+pub(crate) fn linalg(
+    op: &Linalg,
+    operands: &[Tensor],
+    types: &[Arc<TensorType>],
+) -> Result<Vec<Tensor>, EvalError> {
     match op {
         Linalg::BatchNormGrad(op) => batch_norm::gradient(op, operands, types),
         Linalg::BatchNormInference(op) => batch_norm::inference(op, operands, types),
@@ -172,7 +180,11 @@ pub fn linalg(op: &Linalg, operands: &[Tensor], types: &[Arc<TensorType>]) -> Re
 ///
 /// # Errors
 /// Unsupported for any other operation, for a type without random bits and for a state of another size than XLA's.
-pub fn rng(op: &Creation, operands: &[Tensor], types: &[Arc<TensorType>]) -> Result<Vec<Tensor>, EvalError> {
+pub(crate) fn rng(
+    op: &Creation,
+    operands: &[Tensor],
+    types: &[Arc<TensorType>],
+) -> Result<Vec<Tensor>, EvalError> {
     match op {
         Creation::Rng(op) => {
             let [a, b, _shape] = fixed(operands)?;
@@ -192,7 +204,11 @@ pub fn rng(op: &Creation, operands: &[Tensor], types: &[Arc<TensorType>]) -> Res
 ///
 /// # Errors
 /// [`EvalError`] when sizes known only at run time do not fit each other or the result is too large.
-pub fn ragged_dot(op: &RaggedDot, operands: &[Tensor], ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
+pub(crate) fn ragged_dot(
+    op: &RaggedDot,
+    operands: &[Tensor],
+    ty: &Arc<TensorType>,
+) -> Result<Tensor, EvalError> {
     let [lhs, rhs, group_sizes] = fixed(operands)?;
     ragged::ragged_dot(op, lhs, rhs, group_sizes, ty)
 }
@@ -201,7 +217,7 @@ pub fn ragged_dot(op: &RaggedDot, operands: &[Tensor], ty: &Arc<TensorType>) -> 
 ///
 /// # Errors
 /// [`EvalError`] when sizes known only at run time do not fit each other, a result is too large, or the region fails.
-pub fn scan(
+pub(crate) fn scan(
     op: &ChloScan,
     operands: &[Tensor],
     types: &[Arc<TensorType>],

@@ -20,7 +20,7 @@ use crate::tensor::Tensor;
 /// # Errors
 /// [`EvalError`] if operands do not fit each other, the operation is not defined for the element type, or the result is too
 /// large.
-pub fn chlo(
+pub(crate) fn chlo(
     op: &Chlo,
     operands: &[Tensor],
     types: &[Arc<TensorType>],

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use artifact_ir::op::{Binary, Compare, Elementwise, ReducePrecision, Unary};
 use artifact_ir::types::{ElementType, TensorType};
 
-pub use chlo::chlo;
-pub use quantized::{dequantize, dequantize_tensor, quantize, quantize_tensor};
+pub(crate) use chlo::chlo;
+pub(crate) use quantized::{dequantize_tensor, quantize_tensor};
 
 use crate::error::EvalError;
 use crate::scalar::Scalar;
@@ -36,7 +36,7 @@ use complex::Complex;
 ///
 /// # Errors
 /// [`EvalError`] if the operation is not defined for the element type, or the result is too large.
-pub fn unary(op: &Unary, operand: &Tensor, ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
+pub(crate) fn unary(op: &Unary, operand: &Tensor, ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
     on_expressed(&[operand], ty, |operands, ty| {
         let element = operands[0].storage();
         map(ty, &[&operands[0]], |[x]| unary_scalar(op, element, x))
@@ -48,7 +48,12 @@ pub fn unary(op: &Unary, operand: &Tensor, ty: &Arc<TensorType>) -> Result<Tenso
 ///
 /// # Errors
 /// [`EvalError`] if the operation is not defined for the element type, or the result is too large.
-pub fn binary(op: &Binary, lhs: &Tensor, rhs: &Tensor, ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
+pub(crate) fn binary(
+    op: &Binary,
+    lhs: &Tensor,
+    rhs: &Tensor,
+    ty: &Arc<TensorType>,
+) -> Result<Tensor, EvalError> {
     on_expressed(&[lhs, rhs], ty, |operands, ty| {
         let element = operands[0].storage();
         map(ty, &[&operands[0], &operands[1]], |[a, b]| {
@@ -62,7 +67,11 @@ pub fn binary(op: &Binary, lhs: &Tensor, rhs: &Tensor, ty: &Arc<TensorType>) -> 
 ///
 /// # Errors
 /// [`EvalError`] if there are too few operands, the operation is not defined for the element type, or the result is too large.
-pub fn elementwise(op: &Elementwise, operands: &[Tensor], ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
+pub(crate) fn elementwise(
+    op: &Elementwise,
+    operands: &[Tensor],
+    ty: &Arc<TensorType>,
+) -> Result<Tensor, EvalError> {
     let name = op.spec().name;
     let all: Vec<&Tensor> = operands.iter().collect();
     match op {

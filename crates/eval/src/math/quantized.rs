@@ -13,7 +13,7 @@ use crate::tensor::{Tensor, shape_of, strides};
 
 /// The number that a stored integer stands for, each step rounded to the expressed type.
 #[must_use]
-pub fn dequantize(stored: i128, ty: &QuantizedType, parameters: QuantizationParameters) -> f64 {
+pub(crate) fn dequantize(stored: i128, ty: &QuantizedType, parameters: QuantizationParameters) -> f64 {
     let round = |value| round_to(ty.expressed, value);
     let steps = round((stored - i128::from(parameters.zero_point)) as f64);
     round(steps * round(parameters.scale()))
@@ -22,7 +22,7 @@ pub fn dequantize(stored: i128, ty: &QuantizedType, parameters: QuantizationPara
 /// The integer that stands for the nearest number, ties to even, within the storage range; NaN becomes 0. Each step before
 /// the last is rounded to the expressed type, as the specification's own computation is.
 #[must_use]
-pub fn quantize(value: f64, ty: &QuantizedType, parameters: QuantizationParameters) -> i128 {
+pub(crate) fn quantize(value: f64, ty: &QuantizedType, parameters: QuantizationParameters) -> i128 {
     let round = |value| round_to(ty.expressed, value);
     let [least, greatest] = [ty.storage_min, ty.storage_max].map(|bound| round(bound as f64));
     let scaled = round(round(value) / round(parameters.scale()));
@@ -39,7 +39,7 @@ pub fn quantize(value: f64, ty: &QuantizedType, parameters: QuantizationParamete
 ///
 /// # Errors
 /// [`EvalError`] if the tensor is not quantized or its parameters do not fit its shape.
-pub fn dequantize_tensor(operand: &Tensor) -> Result<Tensor, EvalError> {
+pub(crate) fn dequantize_tensor(operand: &Tensor) -> Result<Tensor, EvalError> {
     let quantized = quantized_type(operand.ty())?;
     let parameters = Parameters::new(quantized, operand.ty())?;
     let ty = Arc::new(operand.ty().with_element(quantized.expressed));
@@ -54,7 +54,7 @@ pub fn dequantize_tensor(operand: &Tensor) -> Result<Tensor, EvalError> {
 ///
 /// # Errors
 /// [`EvalError`] if the type is not quantized or its parameters do not fit its shape.
-pub fn quantize_tensor(operand: &Tensor, ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
+pub(crate) fn quantize_tensor(operand: &Tensor, ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
     let quantized = quantized_type(ty)?;
     let parameters = Parameters::new(quantized, ty)?;
     let result = Tensor::from_fn(Arc::clone(ty), |position| {

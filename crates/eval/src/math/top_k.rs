@@ -19,7 +19,7 @@ pub(super) fn top_k(operand: &Tensor, types: &[Arc<TensorType>]) -> Result<Vec<T
     };
     let row = operand.shape().last().copied().unwrap_or(0);
     let k = shape_of(values_ty).last().copied().unwrap_or(0);
-    let rows = if row == 0 { 0 } else { operand.len() / row };
+    let rows = operand.len().checked_div(row).unwrap_or(0);
     let expected = [values_ty, positions_ty].map(|ty| ty.element_count());
     if k > row || expected != [Some((rows * k) as u64); 2] {
         return Err(EvalError::runtime(format!(

@@ -22,7 +22,8 @@ impl Wide {
     pub(super) const LN_2: Self = Self::new(std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
     pub(super) const LN_PI: Self = Self::new(1.144_729_885_849_400_2, 1.026_595_116_270_782_6e-17);
     pub(super) const HALF_LN_TWO_PI: Self = Self::new(0.918_938_533_204_672_8, -3.878_294_158_067_241_4e-17);
-    pub(super) const TWO_OVER_SQRT_PI: Self = Self::new(1.128_379_167_095_512_6, 1.533_545_961_316_588e-17);
+    pub(super) const TWO_OVER_SQRT_PI: Self =
+        Self::new(std::f64::consts::FRAC_2_SQRT_PI, 1.533_545_961_316_588e-17);
     pub(super) const EULER_GAMMA: Self = Self::new(0.577_215_664_901_532_9, -4.942_915_152_430_645e-18);
 
     /// A number from its parts, which must not overlap.

@@ -88,7 +88,7 @@ fn singular_values() {
 fn hyperbolic_functions_follow_xla() {
     use artifact_ir::types::ElementType::{F16, F32};
     for (actual, expected) in [
-        (cosh(F32, f64::from(9.164_727_f32)), 4_777.059_570_312_5),
+        (cosh(F32, f64::from(9.164_727_f32)), 4_777.059_570_312_5_f64),
         (sinh(F32, f64::from(-10.285_651_f32)), -14_654.525_390_625),
     ] {
         let unit = f64::from(f32::EPSILON) * expected.abs();

@@ -1,0 +1,131 @@
+//! What a run leaves behind besides its results: failed expectations, printed text, probes; and its step budget.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use artifact_ir::diagnostic::SourceOffset;
+
+use crate::error::EvalError;
+use crate::tensor::Tensor;
+use crate::value::Value;
+
+/// How to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The most operations that may run, all processes and all applications of regions together; `None` for any number. A
+    /// program that is not trusted may loop for ever without it.
+    pub steps_max: Option<u64>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Results of the function.
+    pub results: Vec<Value>,
+    /// Expectations that were not met, in the order in which they were found.
+    pub failures: Vec<CheckFailure>,
+    /// Number of expectations, met or not.
+    pub checks: u64,
+    /// What `interpreter.print` printed.
+    pub printed: Vec<String>,
+    /// What `outfeed` wrote.
+    pub outfeed: Vec<Vec<Value>>,
+}
+
+/// An expectation that was not met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckFailure {
+    /// The operation or custom call.
+    pub check: String,
+    /// Where in the file.
+    pub source: SourceOffset,
+    /// How the values differ, as a lowercase fragment.
+    pub message: String,
+}
+
+/// The shared side of a run: every process writes to it.
+#[derive(Debug)]
+pub(crate) struct Record {
+    steps_left: Option<AtomicU64>,
+    steps_max: u64,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    outcome: Outcome,
+    probes: HashMap<Vec<u8>, Vec<Tensor>>,
+}
+
+impl Record {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            steps_left: options.steps_max.map(AtomicU64::new),
+            steps_max: options.steps_max.unwrap_or(u64::MAX),
+            notes: Mutex::new(Notes::default()),
+        }
+    }
+
+    /// Takes one step off the budget.
+    pub(crate) fn count_step(&self) -> Result<(), EvalError> {
+        let Some(left) = &self.steps_left else {
+            return Ok(());
+        };
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        match taken {
+            Ok(_) => Ok(()),
+            Err(_) => Err(EvalError::runtime(format!(
+                "the program runs for more than {} steps",
+                self.steps_max
+            ))),
+        }
+    }
+
+    /// Notes that an expectation was examined, and how it failed if it did.
+    pub(crate) fn check(&self, check: &str, source: SourceOffset, failure: Option<String>) {
+        let mut notes = self.notes();
+        notes.outcome.checks += 1;
+        if let Some(message) = failure {
+            let check = check.to_owned();
+            notes.outcome.failures.push(CheckFailure {
+                check,
+                source,
+                message,
+            });
+        }
+    }
+
+    /// Notes a printed line.
+    pub(crate) fn print(&self, text: String) {
+        self.notes().outcome.printed.push(text);
+    }
+
+    /// Notes what an outfeed wrote.
+    pub(crate) fn outfeed(&self, values: Vec<Value>) {
+        self.notes().outcome.outfeed.push(values);
+    }
+
+    /// Notes the value of a probe.
+    pub(crate) fn probe(&self, id: &[u8], value: Tensor) {
+        self.notes().probes.entry(id.to_vec()).or_default().push(value);
+    }
+
+    /// The value of a probe the `iteration`-th time, counted from 0.
+    pub(crate) fn probed(&self, id: &[u8], iteration: u32) -> Option<Tensor> {
+        self.notes().probes.get(id)?.get(iteration as usize).cloned()
+    }
+
+    pub(crate) fn into_outcome(self, results: Vec<Value>) -> Outcome {
+        let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Outcome {
+            results,
+            ..notes.outcome
+        }
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        // Notes are only ever appended to, so that they are whole even where a process panicked.
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
