@@ -1,0 +1,107 @@
+//! Files that appear whole or not at all.
+//!
+//! The content goes to a temporary file in the same directory, is flushed to the disk, and then takes the place of the
+//! target by rename; the directory is flushed too, so that the file survives a power failure once [`AtomicFile::commit`]
+//! returns. A full disk, an error or a kill leaves the old file, or none. A kill may leave a temporary file
+//! `.NAME.xxxxxx.partial` behind; every other failure removes it.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// A file under construction. Dropping it without [`AtomicFile::commit`] leaves the target as it was.
+#[derive(Debug)]
+pub struct AtomicFile {
+    temporary: NamedTempFile,
+    directory: PathBuf,
+    target: PathBuf,
+}
+
+impl AtomicFile {
+    /// Begins the file that will replace `target`, or appear there. Permissions are those of a new file.
+    ///
+    /// A symbolic link is itself replaced, as `rename` does.
+    ///
+    /// # Errors
+    /// When `target` names no file, names something that exists and is no regular file, such as a directory or a device,
+    /// or when its directory cannot be written to.
+    pub fn create(target: &Path) -> io::Result<Self> {
+        let name = target.file_name().ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the path does not end in a file name",
+            )
+        })?;
+        if let Ok(existing) = fs::symlink_metadata(target)
+            && !(existing.is_file() || existing.is_symlink())
+        {
+            let message = "there is something other than a regular file, which is not replaced";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        let directory = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let mut prefix = OsString::from(".");
+        prefix.push(name);
+        prefix.push(".");
+        let temporary = tempfile::Builder::new()
+            .prefix(&prefix)
+            .suffix(".partial")
+            // Subject to the process's mask, as for any new file.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(&directory)?;
+        Ok(Self {
+            temporary,
+            directory,
+            target: target.to_owned(),
+        })
+    }
+
+    /// Makes the file appear, durably.
+    ///
+    /// # Errors
+    /// When flushing or renaming fails; then the target is as it was, unless only the last step, flushing the directory,
+    /// failed: then the new file is there but may not survive a power failure.
+    pub fn commit(self) -> io::Result<()> {
+        self.temporary.as_file().sync_all()?;
+        self.temporary
+            .persist(&self.target)
+            .map_err(|error| error.error)?;
+        File::open(&self.directory)?.sync_all()
+    }
+
+    pub(crate) fn file_mut(&mut self) -> &mut File {
+        self.temporary.as_file_mut()
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file_mut().flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file_mut().seek(position)
+    }
+}
+
+/// Writes `bytes` to `target`, durably: the whole of them or nothing.
+///
+/// # Errors
+/// As [`AtomicFile::create`] and [`AtomicFile::commit`], and when writing fails.
+pub fn atomic_write(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = AtomicFile::create(target)?;
+    file.write_all(bytes)?;
+    file.commit()
+}

@@ -1,0 +1,187 @@
+//! Collects what goes into an artifact, and writes it.
+
+use std::path::Path;
+
+use crate::atomic::AtomicFile;
+use crate::container::Container;
+use crate::error::{Classify, Error, ErrorKind, Fault};
+use crate::header::CONTAINER_VERSION;
+use crate::manifest::{Constant, Manifest};
+use crate::table::SectionKind;
+use crate::writer::{ConstantSource, Output, Writer, Written};
+
+/// A new artifact. Equal input gives equal bytes.
+///
+/// Sections are laid out as program, constants, chunk digests, extra sections, manifest; the section table ends the file.
+#[derive(Debug)]
+pub struct ContainerBuilder<'a> {
+    manifest: Manifest,
+    program: &'a [u8],
+    constants: Vec<(ConstantType, ConstantSource<'a>)>,
+    extras: Vec<Extra>,
+}
+
+/// Type of a hoisted constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstantType {
+    /// Element type, as [`Constant::dtype`].
+    pub dtype: String,
+    /// Dimensions in elements, outermost first.
+    pub shape: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Extra {
+    kind: SectionKind,
+    required: bool,
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl<'a> ContainerBuilder<'a> {
+    /// An artifact of `program`, in the format that `manifest` names.
+    ///
+    /// [`Manifest::constants`] is replaced by what [`ContainerBuilder::constant`] adds; required features and custom calls
+    /// are sorted.
+    #[must_use]
+    pub fn new(mut manifest: Manifest, program: &'a [u8]) -> Self {
+        manifest.constants.clear();
+        manifest.required_features.sort();
+        manifest.required_features.dedup();
+        manifest
+            .custom_calls
+            .sort_by(|a, b| (&a.target, a.api_version).cmp(&(&b.target, b.api_version)));
+        Self {
+            manifest,
+            program,
+            constants: Vec::new(),
+            extras: Vec::new(),
+        }
+    }
+
+    /// Adds a hoisted constant, which becomes the next argument of the called function after the inputs and the constants
+    /// before it. Constants of equal bytes share one section. The bytes are stored as they come: that their length fits
+    /// the type is for the caller to see to.
+    pub fn constant(&mut self, constant_type: ConstantType, source: ConstantSource<'a>) {
+        self.constants.push((constant_type, source));
+    }
+
+    /// Adds a section of the application's own, at most [`crate::limits::PAYLOAD_BYTES`] long. `kind` is none that this
+    /// crate knows; a reader that does not know it refuses the file if it is `required` and keeps the section otherwise.
+    pub fn extra(&mut self, kind: SectionKind, required: bool, name: impl Into<String>, bytes: Vec<u8>) {
+        self.extras.push(Extra {
+            kind,
+            required,
+            name: name.into(),
+            bytes,
+        });
+    }
+
+    /// Adds the sections of `container` whose kind this crate does not know, so that rewriting a file keeps them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Upgrade`] when the file was written by a newer version, whose manifest may have fields that would be
+    /// lost, or a section has an unknown codec; otherwise as [`Container::section_bytes`].
+    pub fn carry_over(&mut self, container: &Container) -> Result<(), Error> {
+        if container.header().window().written > CONTAINER_VERSION {
+            return Err(Fault::from(BuildError::Newer).write(None));
+        }
+        for (id, section) in container
+            .sections()
+            .iter()
+            .filter(|(_, section)| !section.kind.is_known())
+        {
+            let bytes = container.section_bytes(id)?;
+            self.extra(section.kind, section.required, section.name.clone(), bytes);
+        }
+        Ok(())
+    }
+
+    /// Writes the file at `path`: the whole of it, durably, or nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::FixInput`] when the manifest or a section breaks a rule, [`ErrorKind::Limit`] when something is too
+    /// large, [`ErrorKind::Io`] when a constant cannot be read or the file cannot be written.
+    pub fn write_file(self, path: &Path) -> Result<Written, Error> {
+        let write = || -> Result<Written, Fault> {
+            let mut file = AtomicFile::create(path)?;
+            let written = self.write(&mut file)?;
+            file.commit()?;
+            Ok(written)
+        };
+        write().map_err(|fault| fault.write(Some(path)))
+    }
+
+    /// Writes to an empty `output`. After an error its content is undefined, but is no artifact.
+    ///
+    /// # Errors
+    /// As [`ContainerBuilder::write_file`].
+    pub fn write_to(self, output: &mut (impl Output + ?Sized)) -> Result<Written, Error> {
+        self.write(output).map_err(|fault| fault.write(None))
+    }
+
+    fn write<O: Output + ?Sized>(self, output: &mut O) -> Result<Written, Fault> {
+        let Self {
+            mut manifest,
+            program,
+            constants,
+            extras,
+        } = self;
+        // Before gigabytes are copied; `decode` below checks the finished manifest.
+        manifest.check()?;
+        if let Some(extra) = extras.iter().find(|extra| extra.kind.is_known()) {
+            return Err(BuildError::Kind {
+                name: extra.name.clone(),
+                kind: extra.kind,
+            }
+            .into());
+        }
+        let mut writer = Writer::begin(output)?;
+        writer.section(SectionKind::PROGRAM, true, "program".to_owned(), program, true)?;
+        for (argument, (constant_type, source)) in (manifest.signature.inputs.len()..).zip(constants) {
+            let (section, digest) = writer.constant(source)?;
+            let ConstantType { dtype, shape } = constant_type;
+            let argument = u32::try_from(argument).map_err(|_| BuildError::Arguments)?;
+            manifest.constants.push(Constant {
+                argument,
+                section,
+                dtype,
+                shape,
+                digest,
+            });
+        }
+        writer.chunk_digests()?;
+        for Extra {
+            kind,
+            required,
+            name,
+            bytes,
+        } in extras
+        {
+            writer.section(kind, required, name, &bytes, true)?;
+        }
+        let bytes = manifest.encode()?;
+        Manifest::decode(&bytes)?;
+        writer.section(SectionKind::MANIFEST, true, "manifest".to_owned(), &bytes, true)?;
+        writer.finish()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BuildError {
+    #[error("the file was written by a newer version of the format; rewrite it with a tool of that version")]
+    Newer,
+    #[error("section `{name}` cannot be added as {kind}, which the format itself writes")]
+    Kind { name: String, kind: SectionKind },
+    #[error("the function has more than 2^32 arguments")]
+    Arguments,
+}
+
+impl Classify for BuildError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Newer => ErrorKind::Upgrade,
+            Self::Kind { .. } | Self::Arguments => ErrorKind::FixInput,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Compression of sections, with bounded decompression.
+
+use std::io::{self, Read};
+
+use crate::limits;
+use crate::table::Codec;
+
+/// Fixed, so that equal input gives equal bytes. Above it, program text shrinks little and takes several times longer.
+const LEVEL: i32 = 9;
+
+/// Shorter content is stored as it is: a file of a few kilobytes should be readable with a hex dump.
+const COMPRESS_FROM_BYTES: usize = 4096;
+
+/// Raw bytes read at a time, and the first allocation, whatever length is declared.
+const STEP_BYTES: u64 = 1 << 20;
+
+/// Compresses where it saves at least an eighth.
+pub(crate) fn encode(raw: &[u8]) -> io::Result<(Codec, Option<Vec<u8>>)> {
+    if raw.len() < COMPRESS_FROM_BYTES {
+        return Ok((Codec::None, None));
+    }
+    let stored = zstd::bulk::compress(raw, LEVEL)?;
+    if stored.len() <= raw.len() - raw.len() / 8 {
+        Ok((Codec::Zstd, Some(stored)))
+    } else {
+        Ok((Codec::None, None))
+    }
+}
+
+/// Decompresses one zstd frame of exactly `raw_length` bytes. The caller has checked that length against a limit;
+/// memory grows with what really comes out, never with what is declared.
+pub(crate) fn decode_zstd(stored: &[u8], raw_length: u64) -> Result<Vec<u8>, CodecError> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(stored)
+        .map_err(CodecError::Zstd)?
+        .single_frame();
+    decoder
+        .window_log_max(limits::ZSTD_WINDOW_LOG_MAX)
+        .map_err(CodecError::Zstd)?;
+    let mut raw = Vec::new();
+    loop {
+        // One byte over the declared length is enough to show that it is a lie.
+        let room = (raw_length - raw.len() as u64).saturating_add(1).min(STEP_BYTES);
+        let read = decoder
+            .by_ref()
+            .take(room)
+            .read_to_end(&mut raw)
+            .map_err(CodecError::Zstd)?;
+        if raw.len() as u64 > raw_length {
+            return Err(CodecError::Length(raw_length));
+        }
+        if read == 0 {
+            break;
+        }
+    }
+    let rest = decoder.finish();
+    if raw.len() as u64 != raw_length || !rest.is_empty() {
+        return Err(CodecError::Length(raw_length));
+    }
+    Ok(raw)
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CodecError {
+    #[error("zstd refuses it")]
+    Zstd(#[source] io::Error),
+    #[error("its zstd frame does not hold exactly the {0} bytes that the section table declares")]
+    Length(u64),
+}

@@ -1,0 +1,30 @@
+//! What a file may ask for. A reader checks these before it allocates or loops; the writer refuses to exceed them.
+
+use artifact_core::limit::Limit;
+
+/// Rows of the section table.
+pub const SECTIONS: Limit = Limit::new("the number of sections", 65_535, "sections");
+/// Bytes of the section table, names included.
+pub const TABLE_BYTES: Limit = Limit::new("the section table", 24 << 20, "bytes");
+/// Length of a section's name.
+pub const SECTION_NAME_BYTES: Limit = Limit::new("a section name", 255, "bytes");
+/// Decompressed manifest.
+pub const MANIFEST_BYTES: Limit = Limit::new("the manifest", 16 << 20, "bytes");
+/// Decompressed program, and any other section that is read into memory as a whole.
+pub const PAYLOAD_BYTES: Limit = Limit::new("a section that is read into memory", 1 << 30, "bytes");
+/// One constant: 1 TiB.
+pub const CONSTANT_BYTES: Limit = Limit::new("a constant", 1 << 40, "bytes");
+/// All chunk digests together: those of 2 TiB of constants.
+pub const CHUNK_DIGESTS_BYTES: Limit = Limit::new("the chunk digests", 64 << 20, "bytes");
+
+/// MessagePack containers inside each other.
+pub const MANIFEST_DEPTH: Limit = Limit::new("the manifest's nesting", 16, "levels");
+/// MessagePack values, keys included.
+pub const MANIFEST_VALUES: Limit = Limit::new("the number of values in the manifest", 1 << 20, "values");
+/// One text in the manifest.
+pub const TEXT_BYTES: Limit = Limit::new("a text in the manifest", 64 << 10, "bytes");
+/// Dimensions of one input, output or constant.
+pub const RANK: Limit = Limit::new("the rank of a value", 1024, "dimensions");
+
+/// A zstd frame may ask for a window of 2^23 bytes (8 MiB) at most.
+pub const ZSTD_WINDOW_LOG_MAX: u32 = 23;

@@ -1,0 +1,485 @@
+//! The section table: what lies where, in which form, and with which digests.
+//!
+//! The table has one layout for given sections: they follow each other in the order of the rows, each at the first offset
+//! that its alignment allows. Overlaps, gaps and offsets outside the file are therefore impossible to express.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use artifact_core::chunk::{ChunkDigest, chunk_count};
+use artifact_core::digest::Digest;
+use artifact_core::entity::EntityId;
+use artifact_core::entity_id;
+
+use crate::error::{Classify, ErrorKind, Fault};
+use crate::fields::{Fields, Short};
+use crate::header::{ALIGNMENT_BYTES, HEADER_BYTES, Header};
+use crate::identity::{RawDigest, StoredDigest};
+use crate::limits;
+
+/// Alignment of constants: a page, so that a mapped constant can be handed to an engine as it lies.
+pub const CONSTANT_ALIGNMENT_BYTES: u64 = 4096;
+
+/// Length of a row without its name.
+pub(crate) const ROW_BYTES: u64 = 96;
+
+const REQUIRED_FLAG: u16 = 1;
+
+/// The exponents of two that a row may state as its alignment: 64 bytes to 2 MiB.
+const ALIGNMENT_LOGS: std::ops::RangeInclusive<u8> = 6..=21;
+
+entity_id! {
+    /// A section, by its place in the table.
+    pub struct SectionId("section");
+}
+
+/// What a section holds. Numbers are permanent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SectionKind(u16);
+
+impl SectionKind {
+    /// The manifest ([`crate::manifest::Manifest`]); exactly one.
+    pub const MANIFEST: Self = Self(1);
+    /// The program, in the format that the manifest names; exactly one.
+    pub const PROGRAM: Self = Self(2);
+    /// The bytes of a hoisted constant, stored as they are.
+    pub const CONSTANT: Self = Self(3);
+    /// The chunk digests of all constants of more than one chunk; at most one.
+    pub const CHUNK_DIGESTS: Self = Self(4);
+
+    /// A kind by number: 5 to 0x7fff are reserved for later versions, from 0x8000 on they belong to applications.
+    #[must_use]
+    pub const fn new(number: u16) -> Self {
+        Self(number)
+    }
+
+    /// The number in the file.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// Whether this crate knows what such a section means.
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        matches!(
+            self,
+            Self::MANIFEST | Self::PROGRAM | Self::CONSTANT | Self::CHUNK_DIGESTS
+        )
+    }
+}
+
+impl fmt::Display for SectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::MANIFEST => f.write_str("manifest"),
+            Self::PROGRAM => f.write_str("program"),
+            Self::CONSTANT => f.write_str("constant"),
+            Self::CHUNK_DIGESTS => f.write_str("chunk-digests"),
+            Self(number) => write!(f, "kind-{number}"),
+        }
+    }
+}
+
+impl fmt::Debug for SectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SectionKind({self})")
+    }
+}
+
+/// How the stored bytes of a section become its raw bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Codec {
+    /// Stored as they are.
+    None,
+    /// One zstd frame.
+    Zstd,
+    /// A codec of a later version. Only an optional section may have one; it can be kept but not read.
+    Unknown(u8),
+}
+
+impl Codec {
+    const fn number(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Zstd => 1,
+            Self::Unknown(number) => number,
+        }
+    }
+
+    const fn from_number(number: u8) -> Self {
+        match number {
+            0 => Self::None,
+            1 => Self::Zstd,
+            number => Self::Unknown(number),
+        }
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Zstd => f.write_str("zstd"),
+            Self::Unknown(number) => write!(f, "codec-{number}"),
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What it holds.
+    pub kind: SectionKind,
+    /// Whether a reader that does not know the kind must refuse the file.
+    pub required: bool,
+    /// Unique in the file; ASCII letters, digits and `._/-`.
+    pub name: String,
+    /// Bytes from the start of the file.
+    pub offset: u64,
+    /// Bytes; a power of two that divides `offset`.
+    pub alignment: u64,
+    /// Bytes in the file.
+    pub stored_length: u64,
+    /// Bytes after decoding.
+    pub raw_length: u64,
+    /// How stored bytes become raw bytes.
+    pub codec: Codec,
+    /// Checked before decoding.
+    pub stored_digest: StoredDigest,
+    /// Identity of the content, whatever the codec.
+    pub raw_digest: RawDigest,
+}
+
+impl Section {
+    pub(crate) fn to_row(&self) -> Vec<u8> {
+        let mut row = Vec::with_capacity(ROW_BYTES as usize);
+        row.extend_from_slice(&self.kind.0.to_le_bytes());
+        row.extend_from_slice(&u16::from(self.required).to_le_bytes());
+        row.push(self.codec.number());
+        // At most 63.
+        row.push(self.alignment.trailing_zeros() as u8);
+        // A longer name is refused when the writer reads its own table back.
+        row.extend_from_slice(&(self.name.len().min(usize::from(u16::MAX)) as u16).to_le_bytes());
+        for number in [self.offset, self.stored_length, self.raw_length] {
+            row.extend_from_slice(&number.to_le_bytes());
+        }
+        row.extend_from_slice(self.stored_digest.digest().as_bytes());
+        row.extend_from_slice(self.raw_digest.digest().as_bytes());
+        row
+    }
+}
+
+/// The sections of a file, in the order of their offsets, all rules of the format checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionTable {
+    sections: Vec<Section>,
+    by_name: BTreeMap<String, usize>,
+    manifest: usize,
+    program: usize,
+    chunk_digests: Option<usize>,
+}
+
+impl SectionTable {
+    /// Reads and checks the table of a file with `header`.
+    pub(crate) fn parse(header: &Header, bytes: &[u8]) -> Result<Self, Fault> {
+        if Digest::of(bytes) != header.table_digest() {
+            return Err(TableError::Digest.into());
+        }
+        let rows_length = u64::from(header.section_count()) * ROW_BYTES;
+        let (rows, names) = usize::try_from(rows_length)
+            .ok()
+            .and_then(|length| bytes.split_at_checked(length))
+            .ok_or(TableError::Length)?;
+        let (mut names, mut sections) = (Fields::new(names), Vec::new());
+        for row in rows.chunks_exact(ROW_BYTES as usize) {
+            sections.push(parse_row(row, &mut names, sections.len())?);
+        }
+        if !names.is_empty() {
+            return Err(TableError::Length.into());
+        }
+        let by_name = index_names(&sections)?;
+        check_layout(&sections, header)?;
+        let table = Self {
+            manifest: only(&sections, SectionKind::MANIFEST)?,
+            program: only(&sections, SectionKind::PROGRAM)?,
+            chunk_digests: at_most_one(&sections, SectionKind::CHUNK_DIGESTS)?,
+            sections,
+            by_name,
+        };
+        table.check_chunk_digests()?;
+        Ok(table)
+    }
+
+    /// The bytes of the table: the rows, then the names.
+    pub(crate) fn encode(sections: &[Section]) -> Vec<u8> {
+        let rows = sections.iter().flat_map(Section::to_row);
+        rows.chain(sections.iter().flat_map(|section| section.name.bytes()))
+            .collect()
+    }
+
+    /// Every section with its id.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (SectionId, &Section)> {
+        self.sections
+            .iter()
+            .enumerate()
+            .map(|(index, section)| (SectionId::from_index(index as u32), section))
+    }
+
+    /// The section, or `None` if `id` is of another file.
+    #[must_use]
+    pub fn section(&self, id: SectionId) -> Option<&Section> {
+        self.sections.get(id.index())
+    }
+
+    /// The section of that name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<(SectionId, &Section)> {
+        let index = *self.by_name.get(name)?;
+        Some((SectionId::from_index(index as u32), &self.sections[index]))
+    }
+
+    /// The manifest's row.
+    #[must_use]
+    pub fn manifest(&self) -> &Section {
+        &self.sections[self.manifest]
+    }
+
+    /// The program's row.
+    #[must_use]
+    pub fn program(&self) -> &Section {
+        &self.sections[self.program]
+    }
+
+    /// The row of the chunk digests, where a constant has more than one chunk.
+    #[must_use]
+    pub fn chunk_digests(&self) -> Option<&Section> {
+        self.chunk_digests.map(|index| &self.sections[index])
+    }
+
+    /// There are exactly as many chunk digests as the constants have, and none without need.
+    fn check_chunk_digests(&self) -> Result<(), Fault> {
+        let constants = self
+            .sections
+            .iter()
+            .filter(|section| section.kind == SectionKind::CONSTANT);
+        // Every stored length is within the file, so the sum of their chunk counts does not overflow.
+        let chunks: u64 = constants
+            .map(|constant| chunk_count(constant.stored_length))
+            .sum();
+        let expected = chunks.saturating_mul(ChunkDigest::BYTES as u64);
+        let found = self.chunk_digests().map(|section| section.raw_length);
+        if found != (expected > 0).then_some(expected) {
+            let found = found.unwrap_or(0);
+            return Err(TableError::ChunkDigests { expected, found }.into());
+        }
+        Ok(())
+    }
+}
+
+fn parse_row(row: &[u8], names: &mut Fields<'_>, index: usize) -> Result<Section, Fault> {
+    let mut fields = Fields::new(row);
+    let (kind, flags) = (SectionKind(fields.u16()?), fields.u16()?);
+    let codec = Codec::from_number(fields.u8()?);
+    let (alignment_log, name_length) = (fields.u8()?, fields.u16()?);
+    let name = names
+        .bytes(name_length.into())
+        .map_err(|Short| TableError::Length)?;
+    let name = parse_name(name).ok_or(TableError::Name(index))?;
+    if !ALIGNMENT_LOGS.contains(&alignment_log) {
+        return Err(TableError::Alignment {
+            name,
+            log: alignment_log,
+        }
+        .into());
+    }
+    if flags & !REQUIRED_FLAG != 0 || kind.0 == 0 {
+        return Err(TableError::Reserved(name).into());
+    }
+    let section = Section {
+        kind,
+        required: flags & REQUIRED_FLAG != 0,
+        name,
+        offset: fields.u64()?,
+        alignment: 1 << alignment_log,
+        stored_length: fields.u64()?,
+        raw_length: fields.u64()?,
+        codec,
+        stored_digest: StoredDigest::new(fields.digest()?),
+        raw_digest: RawDigest::new(fields.digest()?),
+    };
+    check_kind(&section)?;
+    check_codec(&section)?;
+    Ok(section)
+}
+
+fn parse_name(bytes: &[u8]) -> Option<String> {
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/-".contains(byte);
+    let fits = limits::SECTION_NAME_BYTES.check(bytes.len() as u64).is_ok() && !bytes.is_empty();
+    (fits && bytes.iter().all(allowed)).then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+fn check_kind(section: &Section) -> Result<(), Fault> {
+    let Section {
+        kind, required, name, ..
+    } = section;
+    if !kind.is_known() {
+        if *required {
+            return Err(TableError::UnknownKind {
+                name: name.clone(),
+                kind: *kind,
+            }
+            .into());
+        }
+        return Ok(());
+    }
+    let expected_alignment = if *kind == SectionKind::CONSTANT {
+        CONSTANT_ALIGNMENT_BYTES
+    } else {
+        ALIGNMENT_BYTES
+    };
+    let stored_plain = section.codec == Codec::None;
+    let may_be_compressed = matches!(*kind, SectionKind::MANIFEST | SectionKind::PROGRAM);
+    if !required || section.alignment != expected_alignment || !(stored_plain || may_be_compressed) {
+        return Err(TableError::Form {
+            name: name.clone(),
+            kind: *kind,
+        }
+        .into());
+    }
+    match *kind {
+        SectionKind::MANIFEST => limits::MANIFEST_BYTES.check(section.raw_length)?,
+        SectionKind::CONSTANT => limits::CONSTANT_BYTES.check(section.raw_length)?,
+        SectionKind::CHUNK_DIGESTS => limits::CHUNK_DIGESTS_BYTES.check(section.raw_length)?,
+        _ => limits::PAYLOAD_BYTES.check(section.raw_length)?,
+    }
+    Ok(())
+}
+
+fn check_codec(section: &Section) -> Result<(), TableError> {
+    let name = || section.name.clone();
+    match section.codec {
+        Codec::None => {
+            let same = section.stored_length == section.raw_length
+                && section.stored_digest.digest() == section.raw_digest.digest();
+            if same {
+                Ok(())
+            } else {
+                Err(TableError::PlainDiffers(name()))
+            }
+        }
+        Codec::Zstd => Ok(()),
+        Codec::Unknown(number) if section.required => Err(TableError::UnknownCodec { name: name(), number }),
+        Codec::Unknown(_) => Ok(()),
+    }
+}
+
+fn index_names(sections: &[Section]) -> Result<BTreeMap<String, usize>, TableError> {
+    let mut by_name = BTreeMap::new();
+    for (index, section) in sections.iter().enumerate() {
+        if by_name.insert(section.name.clone(), index).is_some() {
+            return Err(TableError::DuplicateName(section.name.clone()));
+        }
+    }
+    Ok(by_name)
+}
+
+/// Each section begins where the one before it ends, rounded up to its alignment; the table follows the last.
+fn check_layout(sections: &[Section], header: &Header) -> Result<(), TableError> {
+    let mut end = HEADER_BYTES;
+    for section in sections {
+        let expected = end.checked_next_multiple_of(section.alignment);
+        if expected != Some(section.offset) {
+            return Err(TableError::Offset {
+                name: section.name.clone(),
+                offset: section.offset,
+                end,
+                alignment: section.alignment,
+            });
+        }
+        end = section
+            .offset
+            .checked_add(section.stored_length)
+            .filter(|end| *end <= header.table_offset())
+            .ok_or_else(|| TableError::OutOfRange(section.name.clone()))?;
+    }
+    if end.checked_next_multiple_of(ALIGNMENT_BYTES) != Some(header.table_offset()) {
+        return Err(TableError::TableOffset {
+            offset: header.table_offset(),
+            end,
+        });
+    }
+    Ok(())
+}
+
+fn only(sections: &[Section], kind: SectionKind) -> Result<usize, TableError> {
+    at_most_one(sections, kind)?.ok_or(TableError::Missing(kind))
+}
+
+fn at_most_one(sections: &[Section], kind: SectionKind) -> Result<Option<usize>, TableError> {
+    let mut found = (0..sections.len()).filter(|index| sections[*index].kind == kind);
+    let first = found.next();
+    match found.next() {
+        Some(_) => Err(TableError::Twice(kind)),
+        None => Ok(first),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TableError {
+    #[error(
+        "the section table is damaged: its digest does not match the header's; get a good copy of the file"
+    )]
+    Digest,
+    #[error("the section table has not the length that its rows and names need")]
+    Length,
+    #[error(
+        "the name of section {0} is empty, too long, or has characters other than letters, digits and `._/-`"
+    )]
+    Name(usize),
+    #[error("two sections are named `{0}`")]
+    DuplicateName(String),
+    #[error("section `{name}` is aligned to 2^{log} bytes; 2^6 to 2^21 are allowed")]
+    Alignment { name: String, log: u8 },
+    #[error("section `{0}` uses flags or a kind that are reserved in this version")]
+    Reserved(String),
+    #[error("section `{name}` of {kind} is required and this tool does not know that kind; upgrade the tool")]
+    UnknownKind { name: String, kind: SectionKind },
+    #[error(
+        "section `{name}` is required and stored with codec {number}, which this tool does not know; upgrade the tool"
+    )]
+    UnknownCodec { name: String, number: u8 },
+    #[error("section `{name}` has not the form of a {kind} section (required flag, alignment and codec)")]
+    Form { name: String, kind: SectionKind },
+    #[error("section `{0}` is not compressed, yet its stored and raw lengths or digests differ")]
+    PlainDiffers(String),
+    #[error(
+        "section `{name}` begins at {offset}; after byte {end} and aligned to {alignment} it must follow without a gap or overlap"
+    )]
+    Offset {
+        name: String,
+        offset: u64,
+        end: u64,
+        alignment: u64,
+    },
+    #[error("section `{0}` does not end before the section table")]
+    OutOfRange(String),
+    #[error("the section table begins at {offset}, but the last section ends at {end}")]
+    TableOffset { offset: u64, end: u64 },
+    #[error("there is no {0} section")]
+    Missing(SectionKind),
+    #[error("there is more than one {0} section")]
+    Twice(SectionKind),
+    #[error("the constants need {expected} bytes of chunk digests, the file has {found}")]
+    ChunkDigests { expected: u64, found: u64 },
+}
+
+impl Classify for TableError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::UnknownKind { .. } | Self::UnknownCodec { .. } => ErrorKind::Upgrade,
+            _ => ErrorKind::FixInput,
+        }
+    }
+}
