@@ -1,0 +1,112 @@
+//! NumPy archives: zip files of arrays.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Cursor, Read, Write};
+use std::path::Path;
+
+use artifact_container::atomic::atomic_write;
+use artifact_core::limit::Limit;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+use crate::failure::{Failure, Outcome};
+use crate::npy::Array;
+
+/// Largest array that is read; an archive may announce any size.
+const ARRAY_BYTES: Limit = Limit::new("an array", 8 << 30, "bytes");
+const ARRAYS: Limit = Limit::new("the number of arrays in an archive", 1 << 16, "arrays");
+
+/// The arrays of an archive by name, read one at a time.
+pub(crate) struct Archive {
+    path: std::path::PathBuf,
+    zip: ZipArchive<File>,
+    /// Name of each array, and its place in the zip file.
+    names: BTreeMap<String, usize>,
+}
+
+impl Archive {
+    pub(crate) fn open(path: &Path) -> Outcome<Self> {
+        let file = File::open(path).map_err(|error| Failure::file("cannot open", path, &error))?;
+        let refuse = |error: &dyn std::error::Error| {
+            Failure::file("cannot read the archive", path, error)
+                .hint("give a .npz file as numpy.savez writes it")
+        };
+        let zip = ZipArchive::new(file).map_err(|error| refuse(&error))?;
+        ARRAYS.check(zip.len() as u64).map_err(|error| refuse(&error))?;
+        let entries = (0..zip.len()).filter_map(|index| Some((zip.name_for_index(index)?.to_owned(), index)));
+        let names = entries
+            .filter_map(|(name, index)| Some((name.strip_suffix(".npy")?.to_owned(), index)))
+            .collect();
+        Ok(Self {
+            path: path.to_owned(),
+            zip,
+            names,
+        })
+    }
+
+    /// Names of the arrays, sorted.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(String::as_str)
+    }
+
+    /// The array called `name`; `None` when there is none.
+    pub(crate) fn read(&mut self, name: &str) -> Outcome<Option<Array>> {
+        let Some(index) = self.names.get(name).copied() else {
+            return Ok(None);
+        };
+        let path = self.path.clone();
+        let refuse = move |why: String| {
+            Failure::input(format!(
+                "array `{name}` of {} cannot be read: {why}",
+                path.display()
+            ))
+        };
+        let entry = self
+            .zip
+            .by_index(index)
+            .map_err(|error| refuse(error.to_string()))?;
+        let announced = entry.size();
+        ARRAY_BYTES
+            .check(announced)
+            .map_err(|error| refuse(error.to_string()))?;
+        let mut bytes = Vec::new();
+        // One byte more than announced shows an entry that lies.
+        entry
+            .take(announced + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| refuse(error.to_string()))?;
+        if bytes.len() as u64 != announced {
+            return Err(refuse(format!(
+                "it announces {announced} bytes and holds another number"
+            )));
+        }
+        Array::read(&bytes).map(Some).map_err(refuse)
+    }
+}
+
+/// Reads one array from a file of its own.
+pub(crate) fn read_array(path: &Path) -> Outcome<Array> {
+    let refuse = |error: &dyn std::error::Error| Failure::file("cannot read", path, error);
+    let length = std::fs::metadata(path).map_err(|error| refuse(&error))?.len();
+    ARRAY_BYTES.check(length).map_err(|error| refuse(&error))?;
+    let bytes = std::fs::read(path).map_err(|error| refuse(&error))?;
+    Array::read(&bytes).map_err(|why| Failure::input(format!("{} cannot be read: {why}", path.display())))
+}
+
+/// Writes arrays as an archive: whole or not at all, and the same bytes for the same arrays.
+pub(crate) fn write(path: &Path, arrays: &[(String, Array)]) -> Outcome<()> {
+    let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", path, error);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .last_modified_time(DateTime::default())
+        .large_file(true);
+    for (name, array) in arrays {
+        zip.start_file(format!("{name}.npy"), options)
+            .map_err(|error| refuse(&error))?;
+        zip.write_all(&array.write()).map_err(|error| refuse(&error))?;
+    }
+    let bytes = zip.finish().map_err(|error| refuse(&error))?.into_inner();
+    atomic_write(path, &bytes).map_err(|error| refuse(&error))
+}

@@ -1,0 +1,180 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXIT_CODES: &str = "Exit codes: 0 ok; 1 a comparison or check failed; 2 usage; 3 bad input; 4 incompatible version; \
+6 engine unavailable or operation not supported; 70 internal error.";
+
+/// Packs StableHLO programs into artifacts, looks into them, runs and checks them.
+#[derive(Debug, Parser)]
+#[command(name = "artifact", version, about, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check a program and pack it into an artifact
+    Export(ExportArguments),
+    /// Show what an artifact holds, without reading its constants
+    Inspect(InspectArguments),
+    /// Run an artifact or a program, and compare its results
+    Run(RunArguments),
+    /// Run every program found that comes with its results, and count
+    Check(CheckArguments),
+    /// Print programs in canonical form, constants included
+    Convert(ConvertArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  artifact export model.mlir -o model.artifact")]
+pub(crate) struct ExportArguments {
+    /// StableHLO text
+    #[arg(value_name = "PROGRAM.mlir")]
+    pub(crate) program: PathBuf,
+    /// The artifact to write; an existing one is replaced at once or not at all
+    #[arg(short, long, value_name = "F.artifact")]
+    pub(crate) output: PathBuf,
+    /// Record the time: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
+    /// option equal programs give equal files
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "env")]
+    pub(crate) created: Option<String>,
+    /// Add a text to the manifest; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) metadata: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  artifact inspect model.artifact\n  artifact inspect model.artifact --json"
+)]
+pub(crate) struct InspectArguments {
+    /// The artifact
+    #[arg(value_name = "F")]
+    pub(crate) artifact: PathBuf,
+    /// Machine-readable output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also read every section and check it against its digest
+    #[arg(long)]
+    pub(crate) verify: bool,
+}
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
+    /// The reference evaluator: clear, right and slow
+    Reference,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  artifact run model.artifact --inputs inputs.npz --expect results.npz --rtol 1e-5 --atol 1e-5
+  artifact run model.artifact --input x=x.npy --output results.npz
+  artifact run program.mlir --random 7 --output results.npz
+
+An array is matched by the name of the argument, else by its position as argN or arr_N. bf16 arrays hold bit patterns as
+uint16, 8-bit and narrower floats theirs as uint8, 2- and 4-bit integers one element a byte. --random draws floats
+uniformly from [-1, 1), integers from 0 to 7 and booleans, the same for the same seed everywhere.")]
+pub(crate) struct RunArguments {
+    /// An artifact, or StableHLO text
+    #[arg(value_name = "F|PROGRAM")]
+    pub(crate) program: PathBuf,
+    /// All arguments, as a NumPy archive
+    #[arg(long, value_name = "X.npz")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// One argument, as a NumPy array; may be repeated
+    #[arg(long = "input", value_name = "NAME=X.npy")]
+    pub(crate) input: Vec<String>,
+    /// Random values for the arguments that are not given
+    #[arg(long, value_name = "SEED")]
+    pub(crate) random: Option<u64>,
+    /// Write the results as a NumPy archive
+    #[arg(long, value_name = "OUT.npz")]
+    pub(crate) output: Option<PathBuf>,
+    /// Compare the results with a NumPy archive
+    #[arg(long, value_name = "WANT.npz")]
+    pub(crate) expect: Option<PathBuf>,
+    /// Relative tolerance of the comparison: |got - want| <= atol + rtol * |want|
+    #[arg(long, default_value_t = 1e-5)]
+    pub(crate) rtol: f64,
+    /// Absolute tolerance of the comparison
+    #[arg(long, default_value_t = 1e-6)]
+    pub(crate) atol: f64,
+    /// What runs the program
+    #[arg(long, value_enum, default_value = "reference")]
+    pub(crate) engine: EngineName,
+    /// Stop after so many operations
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Finds, in files and folders (recursively):
+  *.mlir with check.* expectations inside;
+  programs listed in a cases.json or manifest.json beside them, with inputs and results in .npz;
+  programs that an index.json expects to be refused, at the lines that it names.
+
+Example:
+  artifact check programs/ -j 2")]
+pub(crate) struct CheckArguments {
+    /// Files and folders
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What runs the programs
+    #[arg(long, value_enum, default_value = "reference")]
+    pub(crate) engine: EngineName,
+    /// Machine-readable output: one object a program
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Number of programs that run side by side; by default one a processor
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Stop a program after so many operations, and count it as failed
+    #[arg(long, value_name = "N", default_value_t = 200_000_000)]
+    pub(crate) max_steps: u64,
+    /// Also pack each program, open the artifact again and run that
+    #[arg(long)]
+    pub(crate) through_artifact: bool,
+}
+
+/// What a program is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// StableHLO text
+    Mlir,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  artifact convert model.artifact --to mlir -o model.mlir
+  artifact convert programs/ --to mlir --output-dir printed/")]
+pub(crate) struct ConvertArguments {
+    /// Artifacts, StableHLO text, or folders of them
+    #[arg(value_name = "F", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// What to write
+    #[arg(long, value_enum, default_value = "mlir")]
+    pub(crate) to: Format,
+    /// The file to write, of one input; standard output when neither this nor --output-dir is given
+    #[arg(short, long, conflicts_with = "output_dir")]
+    pub(crate) output: Option<PathBuf>,
+    /// A folder for one file an input, under the names of the inputs
+    #[arg(long)]
+    pub(crate) output_dir: Option<PathBuf>,
+    /// Keep the locations that the exporter recorded
+    #[arg(long)]
+    pub(crate) locations: bool,
+    /// Print every operation in the generic form
+    #[arg(long)]
+    pub(crate) generic: bool,
+}

@@ -1,0 +1,142 @@
+//! Programs that hold their expectations.
+
+use std::path::Path;
+
+use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome as RunOutcome, Value, evaluate};
+use artifact_export::{Exported, PackOptions, pack};
+use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
+use artifact_ir::module::{FunctionId, Module};
+use artifact_ir::verify::verify;
+use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::source::SourceText;
+
+use crate::check::Settings;
+use crate::check::report::Verdict;
+use crate::failure::Failure;
+use crate::program::{self, Program};
+
+/// Runs every module of a file. `disabled` is why its list says that it is not run.
+pub(crate) fn judge(path: &Path, disabled: Option<&str>, settings: &Settings) -> Verdict {
+    let verdict = match run_file(path, settings) {
+        Ok(verdict) => verdict,
+        Err(failure) => Verdict::Failed(failure.one_line()),
+    };
+    match (verdict, disabled) {
+        // Who listed it knows that it may fail.
+        (Verdict::Failed(reason), Some(disabled)) => Verdict::Unsupported(format!("{disabled}; {reason}")),
+        (verdict, _) => verdict,
+    }
+}
+
+fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
+    let text = program::read_text(path)?;
+    let modules = parse_module(&text)
+        .into_modules()
+        .map_err(|diagnostics| refused(path, &text, &diagnostics))?;
+    let mut checks = 0;
+    for module in modules {
+        let findings = verify(&module);
+        if !findings.is_empty() {
+            return Err(refused(path, &text, &findings));
+        }
+        match run_module(path, &text, module, settings) {
+            Ok(outcome) => {
+                checks += outcome.checks;
+                if let Some(failure) = outcome.failures.first() {
+                    let place = program::place(path, &text, failure.source).unwrap_or_default();
+                    let more = outcome.failures.len() - 1;
+                    return Ok(Verdict::Failed(format!(
+                        "{} {} {place} ({more} more)",
+                        failure.check, failure.message
+                    )));
+                }
+            }
+            Err(stop) => return Ok(stop.verdict(path, &text)),
+        }
+    }
+    Ok(if checks > 0 {
+        Verdict::Passed
+    } else {
+        Verdict::PassedWithoutExpectation
+    })
+}
+
+/// Why a module was not run to its end.
+enum Stop {
+    Eval(EvalError),
+    NeedsInputs,
+    NoEntry,
+    Artifact(Failure),
+}
+
+impl Stop {
+    fn verdict(self, path: &Path, text: &str) -> Verdict {
+        match self {
+            Self::Eval(error) => {
+                let place = program::place(path, text, error.source_offset()).unwrap_or_default();
+                let reason = format!("{error} {place}");
+                if error.kind() == EvalErrorKind::Unsupported {
+                    Verdict::Unsupported(reason)
+                } else {
+                    Verdict::Failed(reason)
+                }
+            }
+            Self::NeedsInputs => Verdict::Unsupported("it takes arguments, and no list gives any".to_owned()),
+            Self::NoEntry => Verdict::Unsupported("it has no `main` and more than one function".to_owned()),
+            Self::Artifact(failure) => Verdict::Failed(failure.one_line()),
+        }
+    }
+}
+
+fn run_module(path: &Path, text: &str, module: Module, settings: &Settings) -> Result<RunOutcome, Stop> {
+    let options = Options {
+        steps_max: Some(settings.steps_max),
+    };
+    let entry = module.entry().ok_or(Stop::NoEntry)?;
+    if !module.functions[entry].arguments.is_empty() {
+        return Err(Stop::NeedsInputs);
+    }
+    if settings.through_artifact {
+        return through_artifact(path, text, module, &options);
+    }
+    run(&module, entry, Vec::new(), &options)
+}
+
+fn run(
+    module: &Module,
+    entry: FunctionId,
+    inputs: Vec<Value>,
+    options: &Options,
+) -> Result<RunOutcome, Stop> {
+    evaluate(module, entry, inputs, options).map_err(Stop::Eval)
+}
+
+/// Packs the module in a temporary folder, opens the artifact and runs that.
+fn through_artifact(path: &Path, text: &str, module: Module, options: &Options) -> Result<RunOutcome, Stop> {
+    let exported =
+        Exported::new(module).map_err(|error| Stop::Artifact(refused(path, text, &error.diagnostics)))?;
+    let program = reopened(path, &exported).map_err(Stop::Artifact)?;
+    crate::run::run(&program, path, Vec::new(), options).map_err(Stop::Artifact)
+}
+
+/// The program after a way through an artifact file.
+pub(crate) fn reopened(path: &Path, exported: &Exported) -> Result<Program, Failure> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    pack(exported, &PackOptions::default(), &mut bytes)
+        .map_err(|error| Failure::export(path, &error, None))?;
+    Program::from_bytes(path, bytes.into_inner())
+}
+
+/// A file that is refused, with the first finding.
+pub(crate) fn refused(path: &Path, text: &str, diagnostics: &[Diagnostic]) -> Failure {
+    let source = SourceText::new(path.display().to_string(), text);
+    let first = diagnostics.first();
+    let position = first
+        .map(|first| first.source)
+        .unwrap_or(SourceOffset::NONE)
+        .get()
+        .map(|at| source.position(at));
+    let place = position.map_or_else(String::new, |at| format!("{}:{}: ", at.line, at.column));
+    let message = first.map_or("it is refused", |first| &first.message);
+    Failure::input(format!("{place}{message}"))
+}

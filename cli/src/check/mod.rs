@@ -1,0 +1,79 @@
+//! `artifact check`: finds programs that come with what they must give, runs them, and counts.
+
+mod cases;
+mod embedded;
+pub(crate) mod files;
+mod plan;
+mod reject;
+mod report;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::arguments::CheckArguments;
+use crate::check::plan::Task;
+use crate::check::report::{Report, Verdict};
+use crate::failure::{Exit, Outcome};
+
+pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
+    let tasks = plan::find(&options.paths)?;
+    let report = Report::new(tasks.len(), options.json);
+    let settings = Settings {
+        steps_max: options.max_steps,
+        through_artifact: options.through_artifact,
+    };
+    let report = run_all(&tasks, jobs(options, tasks.len()), &settings, report);
+    report.finish()
+}
+
+/// How programs are run.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    steps_max: u64,
+    through_artifact: bool,
+}
+
+fn jobs(options: &CheckArguments, tasks: usize) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    options.jobs.unwrap_or_else(processors).clamp(1, tasks.max(1))
+}
+
+/// Stack of each worker: the evaluator recurses once a nested region or call, within its own limit.
+const STACK_BYTES: usize = 256 << 20;
+
+/// Runs tasks on workers that take the next one as they become free.
+fn run_all(tasks: &[Task], jobs: usize, settings: &Settings, report: Report) -> Report {
+    let next = AtomicUsize::new(0);
+    let report = Mutex::new(report);
+    let work = || {
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let verdict = judge(task, settings);
+            let mut report = report.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            report.add(task, &verdict);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            // Where no thread can be had, the ones that there are do the work; the last resort is this one.
+            if std::thread::Builder::new()
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, work)
+                .is_err()
+            {
+                work();
+            }
+        }
+    });
+    report
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn judge(task: &Task, settings: &Settings) -> Verdict {
+    match task {
+        Task::Embedded { path, disabled } => embedded::judge(path, disabled.as_deref(), settings),
+        Task::Cases { path, cases, .. } => cases::judge(path, cases, settings),
+        Task::Reject { path, expected } => reject::judge(path, expected),
+        Task::Broken { reason, .. } => Verdict::Failed(reason.clone()),
+    }
+}

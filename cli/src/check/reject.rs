@@ -1,0 +1,51 @@
+//! Programs that must be refused, and where.
+
+use std::path::Path;
+
+use artifact_ir::verify::verify;
+use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::source::SourceText;
+
+use crate::check::plan::Expected;
+use crate::check::report::Verdict;
+use crate::program::read_text;
+
+/// A program passes when a finding is on a line that its list names.
+pub(crate) fn judge(path: &Path, expected: &[Expected]) -> Verdict {
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(failure) => return Verdict::Failed(failure.one_line()),
+    };
+    let source = SourceText::new(path.display().to_string(), &text);
+    let parsed = parse_module(&text);
+    let mut findings = parsed.diagnostics;
+    // What was read only in part breaks rules that the whole may keep.
+    if findings.is_empty() {
+        findings.extend(parsed.modules.iter().flat_map(verify));
+    }
+    let line = |at: usize| source.position(at).line;
+    let found: Vec<usize> = findings
+        .iter()
+        .filter_map(|finding| finding.source.get())
+        .map(line)
+        .collect();
+    let wanted = || {
+        expected
+            .iter()
+            .map(|expected| format!("line {}: {}", expected.line, expected.message))
+    };
+    match findings.first() {
+        None => Verdict::Failed(format!(
+            "it is accepted; expected {}",
+            wanted().collect::<Vec<_>>().join("; ")
+        )),
+        Some(_) if expected.iter().any(|expected| found.contains(&expected.line)) => Verdict::Passed,
+        Some(first) => {
+            let wanted = wanted().collect::<Vec<_>>().join("; ");
+            Verdict::Failed(format!(
+                "it is refused at line {found:?} ({}), expected {wanted}",
+                first.message
+            ))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `artifact convert`.
+
+use std::path::{Path, PathBuf};
+
+use artifact_container::atomic::atomic_write;
+use artifact_export::Loaded;
+use artifact_ir::module::Module;
+use artifact_ir::verify::verify;
+use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
+use artifact_stablehlo::source::SourceText;
+
+use crate::arguments::{ConvertArguments, Format};
+use crate::check::files::{files_under, has_extension};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output;
+use crate::program::{is_artifact, read_text};
+
+pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
+    let Format::Mlir = options.to;
+    let inputs = inputs(&options.inputs)?;
+    if inputs.len() != 1 && options.output_dir.is_none() {
+        let what = format!("{} files cannot be written to one place", inputs.len());
+        return Err(Failure::usage(what).hint("give --output-dir"));
+    }
+    for input in &inputs {
+        let text = convert(input, options)?;
+        match target(input, options)? {
+            Some(path) => {
+                atomic_write(&path, text.as_bytes())
+                    .map_err(|error| Failure::file("cannot write", &path, &error))?;
+            }
+            None => output::text(&text)?,
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
+    let mut inputs = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let found = files_under(path)?;
+            inputs.extend(
+                found
+                    .into_iter()
+                    .filter(|file| has_extension(file, "mlir") || has_extension(file, "artifact")),
+            );
+        } else {
+            inputs.push(path.clone());
+        }
+    }
+    Ok(inputs)
+}
+
+fn target(input: &Path, options: &ConvertArguments) -> Outcome<Option<PathBuf>> {
+    let Some(folder) = &options.output_dir else {
+        return Ok(options.output.clone());
+    };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::file("cannot make the folder", folder, &error))?;
+    let name = input
+        .file_stem()
+        .ok_or_else(|| Failure::usage(format!("{} has no file name", input.display())))?;
+    Ok(Some(folder.join(name).with_added_extension("mlir")))
+}
+
+fn convert(input: &Path, options: &ConvertArguments) -> Outcome<String> {
+    let form = if options.generic {
+        OperationForm::Generic
+    } else {
+        OperationForm::Pretty
+    };
+    let print = PrintOptions {
+        locations: options.locations,
+        form,
+    };
+    if is_artifact(input)? {
+        let loaded = Loaded::open(input).and_then(Loaded::into_module);
+        let module = loaded.map_err(|error| Failure::export(input, &error, None))?;
+        return Ok(print_module(&module, &print));
+    }
+    let text = read_text(input)?;
+    let modules = modules(input, &text)?;
+    Ok(modules
+        .iter()
+        .map(|module| print_module(module, &print))
+        .collect())
+}
+
+fn modules(path: &Path, text: &str) -> Outcome<Vec<Module>> {
+    let source = SourceText::new(path.display().to_string(), text);
+    let refuse = |diagnostics: &[artifact_ir::diagnostic::Diagnostic]| {
+        Failure::input(format!(
+            "{} is refused\n{}",
+            path.display(),
+            source.render_all(diagnostics).trim_end()
+        ))
+    };
+    let modules = parse_module(text)
+        .into_modules()
+        .map_err(|diagnostics| refuse(&diagnostics))?;
+    let findings: Vec<_> = modules.iter().flat_map(verify).collect();
+    if findings.is_empty() {
+        Ok(modules)
+    } else {
+        Err(refuse(&findings))
+    }
+}

@@ -1,0 +1,84 @@
+//! `artifact export`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use artifact_container::atomic::AtomicFile;
+use artifact_export::{PackOptions, pack};
+
+use crate::arguments::ExportArguments;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output;
+use crate::program::{export_text, is_artifact, read_text};
+
+pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
+    let pack_options = PackOptions {
+        created: created(options.created.as_deref())?,
+        metadata: metadata(options)?,
+    };
+    if is_artifact(&options.program)? {
+        let what = format!("{} is an artifact already", options.program.display());
+        return Err(
+            Failure::input(what).hint("give StableHLO text; `artifact convert` prints an artifact's program")
+        );
+    }
+    let text = read_text(&options.program)?;
+    let exported = export_text(&options.program, &text)?;
+    let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
+    let mut file = AtomicFile::create(&options.output).map_err(|error| refuse(&error))?;
+    let written = pack(&exported, &pack_options, &mut file).map_err(|error| refuse(&error))?;
+    file.commit().map_err(|error| refuse(&error))?;
+    output::text(&format!(
+        "{}: {} bytes, {} inputs, {} outputs, file digest {}\n",
+        file_name(&options.output),
+        written.file_length,
+        exported.signature().inputs.len(),
+        exported.signature().outputs.len(),
+        written.file_digest
+    ))?;
+    Ok(Exit::Ok)
+}
+
+fn file_name(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Seconds to record: none, a number, or those of `SOURCE_DATE_EPOCH` (reproducible-builds.org).
+fn created(option: Option<&str>) -> Outcome<Option<u64>> {
+    const VARIABLE: &str = "SOURCE_DATE_EPOCH";
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this binary reads the environment, once, and only when asked to"
+    )]
+    let variable = || std::env::var(VARIABLE).ok().filter(|value| !value.is_empty());
+    let (text, origin) = match option {
+        None => return Ok(None),
+        Some("env") => match variable() {
+            Some(value) => (value, VARIABLE),
+            None => {
+                let what = "`--created` without a number takes SOURCE_DATE_EPOCH, which is not set";
+                return Err(
+                    Failure::usage(what).hint("give the seconds since 1970-01-01 UTC: --created SECONDS")
+                );
+            }
+        },
+        Some(value) => (value.to_owned(), "--created"),
+    };
+    let refuse = || Failure::usage(format!("{origin} is `{text}`, which is not a number of seconds"));
+    text.parse().map(Some).map_err(|_| refuse())
+}
+
+fn metadata(options: &ExportArguments) -> Outcome<BTreeMap<String, String>> {
+    let mut metadata = BTreeMap::new();
+    for entry in &options.metadata {
+        let Some((key, value)) = entry.split_once('=') else {
+            return Err(Failure::usage(format!(
+                "`--metadata {entry}` is not of the form KEY=VALUE"
+            )));
+        };
+        if metadata.insert(key.to_owned(), value.to_owned()).is_some() {
+            return Err(Failure::usage(format!("`--metadata {key}=` is given twice")));
+        }
+    }
+    Ok(metadata)
+}

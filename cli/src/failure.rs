@@ -1,0 +1,141 @@
+//! Exit codes and the failures that lead to them.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use artifact_eval::{EvalError, EvalErrorKind};
+use artifact_export::{ExportError, ExportErrorKind};
+
+/// What a command ended with. The numbers are documented and permanent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Ok = 0,
+    /// A comparison or a check failed.
+    CheckFailed = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A file is wrong.
+    BadInput = 3,
+    /// A file needs another version of the tool.
+    Incompatible = 4,
+    /// The engine does not do what the program asks for, or is not there.
+    Engine = 6,
+    /// A defect of this tool.
+    Internal = 70,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// What a command returns.
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// A failure: what, where, why, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    /// What happened, each cause on its own.
+    causes: Vec<String>,
+    /// What to do.
+    hint: Option<String>,
+}
+
+impl Failure {
+    fn new(exit: Exit, what: impl Into<String>) -> Self {
+        Self {
+            exit,
+            causes: vec![what.into()],
+            hint: None,
+        }
+    }
+
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, what)
+    }
+
+    pub(crate) fn input(what: impl Into<String>) -> Self {
+        Self::new(Exit::BadInput, what)
+    }
+
+    pub(crate) fn internal(what: impl Into<String>) -> Self {
+        Self::new(Exit::Internal, what)
+    }
+
+    /// A file that could not be read or written.
+    pub(crate) fn file(what: &str, path: &Path, error: &dyn std::error::Error) -> Self {
+        Self::input(format!("{what} {}", path.display())).because(error)
+    }
+
+    /// Adds a cause and its own causes.
+    pub(crate) fn because(mut self, error: &dyn std::error::Error) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            next = error.source();
+        }
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// An artifact or a program that cannot be exported or loaded. `details` are the rendered findings about a program.
+    pub(crate) fn export(path: &Path, error: &ExportError, details: Option<String>) -> Self {
+        let exit = match error.kind() {
+            ExportErrorKind::Upgrade => Exit::Incompatible,
+            _ => Exit::BadInput,
+        };
+        let mut failure = Self::new(exit, format!("{} is refused", path.display())).because(error);
+        failure.causes.extend(details);
+        failure
+    }
+
+    /// A run that stopped. `place` is the rendered place in the program.
+    pub(crate) fn eval(path: &Path, error: &EvalError, place: Option<String>) -> Self {
+        let exit = match error.kind() {
+            EvalErrorKind::Unsupported => Exit::Engine,
+            EvalErrorKind::FailedCheck => Exit::CheckFailed,
+            EvalErrorKind::InvalidInput | EvalErrorKind::Runtime => Exit::BadInput,
+        };
+        let mut failure = Self::new(exit, format!("the run of {} stopped", path.display())).because(error);
+        failure.causes.extend(place);
+        failure
+    }
+
+    pub(crate) const fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// Prints the failure to standard error.
+    pub(crate) fn print(&self) {
+        let mut text = String::new();
+        for (index, cause) in self.causes.iter().enumerate() {
+            text.push_str(if index == 0 { "error: " } else { "  caused by: " });
+            text.push_str(cause);
+            text.push('\n');
+        }
+        if let Some(hint) = &self.hint {
+            text.push_str("  help: ");
+            text.push_str(hint);
+            text.push('\n');
+        }
+        // There is nowhere left to say that standard error is closed.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+
+    /// The failure on one line, for a list of many.
+    pub(crate) fn one_line(&self) -> String {
+        self.causes
+            .join(": ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}

@@ -1,0 +1,205 @@
+//! `artifact inspect`.
+
+use std::fmt::Write as _;
+
+use artifact_container::manifest::{Dim, Manifest, Value};
+use artifact_container::{Codec, Container, ReadOptions, Section};
+use artifact_export::ExportError;
+use artifact_ir::custom_call;
+use serde_json::json;
+
+use crate::arguments::InspectArguments;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output;
+
+pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
+    let path = &options.artifact;
+    let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error), None);
+    let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
+    if options.verify {
+        container.verify_all().map_err(refuse)?;
+    }
+    let text = if options.json {
+        as_json(&container)?
+    } else {
+        as_text(&container, options.verify)
+    };
+    output::text(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn as_text(container: &Container, verified: bool) -> String {
+    let (header, manifest) = (container.header(), container.manifest());
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let mut line = |label: &str, value: String| {
+        let _ = writeln!(text, "{label:<18}{value}");
+    };
+    line(
+        "container",
+        format!(
+            "{} (oldest reader {})",
+            header.window().written,
+            header.window().oldest_reader
+        ),
+    );
+    line("file digest", container.file_digest().to_string());
+    line("content digest", container.content_digest().to_string());
+    line(
+        "producer",
+        format!("{} {}", manifest.producer.name, manifest.producer.version),
+    );
+    line(
+        "program",
+        format!("{} {}", manifest.program.name, manifest.program.version),
+    );
+    line("platforms", list_or(&manifest.platforms, "any"));
+    line("required features", list_or(&manifest.required_features, "none"));
+    line("calling convention", format!(" {}", manifest.calling_convention));
+    if let Some(created) = manifest.created {
+        line("created", format!("{created} s after 1970-01-01 UTC"));
+    }
+    for (key, value) in &manifest.metadata {
+        line("metadata", format!("{key} = {value}"));
+    }
+    line(
+        "verified",
+        if verified {
+            "header, table and every section"
+        } else {
+            "header, table and manifest"
+        }
+        .to_owned(),
+    );
+    sections_text(container, &mut text);
+    signature_text(manifest, &mut text);
+    text
+}
+
+fn list_or(items: &[String], nothing: &str) -> String {
+    if items.is_empty() {
+        nothing.to_owned()
+    } else {
+        items.join(", ")
+    }
+}
+
+fn signature_text(manifest: &Manifest, text: &mut String) {
+    let signature = &manifest.signature;
+    let _ = writeln!(text, "\nfunction {}", signature.function);
+    for (label, values) in [("in", &signature.inputs), ("out", &signature.outputs)] {
+        for value in values {
+            let _ = writeln!(text, "  {label:<4}{}: {}", value.name, value_text(value));
+        }
+    }
+    for constant in &manifest.constants {
+        let shape: String = constant.shape.iter().map(|size| format!("{size}x")).collect();
+        let _ = writeln!(
+            text,
+            "  constant argument {}: tensor<{shape}{}> in {}",
+            constant.argument, constant.dtype, constant.section
+        );
+    }
+    for call in &manifest.custom_calls {
+        let known = match custom_call::find(&call.target) {
+            Some(target) => target
+                .stable_since
+                .map_or("known".to_owned(), |since| format!("stable since {since}")),
+            None => "unknown to this tool".to_owned(),
+        };
+        let effect = if call.has_side_effect {
+            ", has a side effect"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "  custom call {} (api {}), {} times, {known}{effect}",
+            call.target, call.api_version, call.count
+        );
+    }
+}
+
+fn sections_text(container: &Container, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "\n{:<24}{:>14}{:>14}{:>14}  codec  digest of the bytes",
+        "section", "offset", "stored", "raw"
+    );
+    for (_, section) in container.sections().iter() {
+        let _ = writeln!(
+            text,
+            "{:<24}{:>14}{:>14}{:>14}  {:<5}  {}",
+            section.name,
+            section.offset,
+            section.stored_length,
+            section.raw_length,
+            codec_name(section),
+            section.raw_digest.digest().short()
+        );
+    }
+}
+
+const fn codec_name(section: &Section) -> &'static str {
+    match section.codec {
+        Codec::None => "none",
+        Codec::Zstd => "zstd",
+        Codec::Unknown(_) => "unknown",
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    let Some(shape) = &value.shape else {
+        return value.dtype.clone();
+    };
+    let dims: String = shape.iter().map(|dim| format!("{}x", dim_text(dim))).collect();
+    format!("tensor<{dims}{}>", value.dtype)
+}
+
+fn dim_text(dim: &Dim) -> String {
+    match dim {
+        Dim::Size(size) => size.to_string(),
+        Dim::Expression(expression) => format!("({expression})"),
+        Dim::Unknown => "?".to_owned(),
+    }
+}
+
+fn as_json(container: &Container) -> Outcome<String> {
+    let (header, manifest) = (container.header(), container.manifest());
+    let sections = container.sections().iter().map(|(_, section)| {
+        json!({
+            "name": section.name,
+            "kind": section.kind.number(),
+            "required": section.required,
+            "offset": section.offset,
+            "stored_bytes": section.stored_length,
+            "raw_bytes": section.raw_length,
+            "codec": codec_name(section),
+            "stored_digest": section.stored_digest.to_string(),
+            "raw_digest": section.raw_digest.to_string(),
+        })
+    });
+    let document = json!({
+        "container_version": header.window().written.to_string(),
+        "oldest_reader": header.window().oldest_reader.to_string(),
+        "file_digest": container.file_digest().to_string(),
+        "content_digest": container.content_digest().to_string(),
+        "manifest": manifest_json(manifest)?,
+        "sections": sections.collect::<Vec<_>>(),
+    });
+    let text = serde_json::to_string_pretty(&document);
+    text.map(|text| text + "\n")
+        .map_err(|error| Failure::internal("the description has no JSON form").because(&error))
+}
+
+/// The manifest, with digests as text.
+fn manifest_json(manifest: &Manifest) -> Outcome<serde_json::Value> {
+    let mut value = serde_json::to_value(manifest)
+        .map_err(|error| Failure::internal("the manifest has no JSON form").because(&error))?;
+    if let Some(constants) = value["constants"].as_array_mut() {
+        for (json, constant) in constants.iter_mut().zip(&manifest.constants) {
+            json["digest"] = constant.digest.to_string().into();
+        }
+    }
+    Ok(value)
+}

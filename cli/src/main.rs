@@ -1,0 +1,75 @@
+//! The `artifact` command: packs programs, looks into artifacts, runs and checks them.
+//!
+//! This crate parses arguments, wires the libraries and prints. Results go to standard output, everything else to standard
+//! error; the exit code says what kind of failure it was ([`failure::Exit`]).
+
+mod archive;
+mod arguments;
+mod check;
+mod compare;
+mod convert;
+mod export;
+mod failure;
+mod inspect;
+mod npy;
+mod output;
+mod program;
+mod random;
+mod run;
+mod tensors;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::{Exit, Outcome};
+
+/// Stack of the thread that does the work: the evaluator recurses once a nested region or call, within its own limit.
+const STACK_BYTES: usize = 512 << 20;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Help and version are no errors; clap knows which stream each goes to.
+        Err(error) => {
+            let code = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    let worker = std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || execute(arguments.command));
+    let outcome = match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(outcome)) => outcome,
+        // The panic has printed itself.
+        Ok(Err(_)) => return Exit::Internal.into(),
+        Err(error) => Err(failure::Failure::internal(format!(
+            "no thread can be started: {error}"
+        ))),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit().into()
+        }
+    }
+}
+
+fn execute(command: Command) -> Outcome<Exit> {
+    match command {
+        Command::Export(options) => export::execute(&options),
+        Command::Inspect(options) => inspect::execute(&options),
+        Command::Run(options) => run::execute(&options),
+        Command::Check(options) => check::execute(&options),
+        Command::Convert(options) => convert::execute(&options),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "artifact", &mut script);
+            output::bytes(&script)?;
+            Ok(Exit::Ok)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! NumPy arrays (NEP 1): a header that is a Python dictionary of three known keys, then the elements.
+//!
+//! Read by hand: no crate reads and writes arrays whose element type is only known at run time, and the header comes from
+//! outside, where a general parser of Python literals would recurse as deep as the file likes.
+
+use artifact_core::limit::Limit;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// Longest header that is read; NumPy itself warns above 10,000.
+const HEADER_BYTES: Limit = Limit::new("the header of an array", 64 << 10, "bytes");
+const RANK: Limit = Limit::new("the rank of an array", 64, "dimensions");
+/// NumPy aligns the elements to this.
+const ALIGNMENT_BYTES: usize = 64;
+
+/// An array as it lies in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Array {
+    /// NumPy's type string, such as `<f4`.
+    pub(crate) descr: String,
+    /// Size of each dimension.
+    pub(crate) shape: Vec<u64>,
+    /// Elements in row-major order.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Array {
+    /// Reads an array. Column-major elements are put into row-major order.
+    pub(crate) fn read(file: &[u8]) -> Result<Self, String> {
+        let (header, bytes) = split_header(file)?;
+        let descr = string_value(header, "descr")?;
+        let fortran = match value(header, "fortran_order")? {
+            rest if rest.starts_with("True") => true,
+            rest if rest.starts_with("False") => false,
+            _ => return Err("its header has no `fortran_order` of True or False".to_owned()),
+        };
+        let shape = shape(value(header, "shape")?)?;
+        let width = element_bytes(&descr)?;
+        let expected = shape
+            .iter()
+            .try_fold(width as u64, |bytes, size| bytes.checked_mul(*size));
+        if expected != Some(bytes.len() as u64) {
+            let has = bytes.len();
+            return Err(format!(
+                "its header announces shape {shape:?} of {descr}, {has} bytes of elements follow"
+            ));
+        }
+        let bytes = if fortran {
+            to_row_major(bytes, &shape, width)
+        } else {
+            bytes.to_vec()
+        };
+        Ok(Self { descr, shape, bytes })
+    }
+
+    /// Writes an array in version 1.0 of the format.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut shape: String = self.shape.iter().map(|size| format!("{size}, ")).collect();
+        // A tuple of one keeps its comma.
+        shape.truncate(if self.shape.len() == 1 {
+            shape.len() - 1
+        } else {
+            shape.len().saturating_sub(2)
+        });
+        let mut header = format!(
+            "{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}), }}",
+            self.descr
+        );
+        let prefix = MAGIC.len() + 4;
+        let unpadded = prefix + header.len() + 1;
+        header.push_str(&" ".repeat(unpadded.next_multiple_of(ALIGNMENT_BYTES) - unpadded));
+        header.push('\n');
+        let mut file = MAGIC.to_vec();
+        file.extend([1, 0]);
+        file.extend((header.len() as u16).to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend(&self.bytes);
+        file
+    }
+}
+
+fn split_header(file: &[u8]) -> Result<(&str, &[u8]), String> {
+    let rest = file
+        .strip_prefix(MAGIC)
+        .ok_or("it does not start as a NumPy array does")?;
+    let truncated = "it ends within its header";
+    let (version, rest) = rest.split_first_chunk::<2>().ok_or(truncated)?;
+    let (length, rest) = match version[0] {
+        1 => rest
+            .split_first_chunk::<2>()
+            .map(|(length, rest)| (u64::from(u16::from_le_bytes(*length)), rest)),
+        2 | 3 => rest
+            .split_first_chunk::<4>()
+            .map(|(length, rest)| (u64::from(u32::from_le_bytes(*length)), rest)),
+        other => return Err(format!("it is of version {other} of the format; 1 to 3 are read")),
+    }
+    .ok_or(truncated)?;
+    HEADER_BYTES.check(length).map_err(|error| error.to_string())?;
+    let (header, bytes) = rest.split_at_checked(length as usize).ok_or(truncated)?;
+    let header = std::str::from_utf8(header).map_err(|_| "its header is not text")?;
+    Ok((header, bytes))
+}
+
+/// What follows `'key':` in the header.
+fn value<'a>(header: &'a str, key: &str) -> Result<&'a str, String> {
+    let missing = || format!("its header has no `{key}`");
+    let quoted = [format!("'{key}'"), format!("\"{key}\"")];
+    let after = quoted
+        .iter()
+        .find_map(|key| header.split_once(key.as_str()))
+        .ok_or_else(missing)?
+        .1;
+    after
+        .trim_start()
+        .strip_prefix(':')
+        .map(str::trim_start)
+        .ok_or_else(missing)
+}
+
+fn string_value(header: &str, key: &str) -> Result<String, String> {
+    let rest = value(header, key)?;
+    let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let text = quote.and_then(|quote| rest[1..].split_once(quote));
+    let unsupported =
+        || format!("its `{key}` is not a plain type: arrays of records and objects are not read");
+    text.map(|(text, _)| text.to_owned()).ok_or_else(unsupported)
+}
+
+fn shape(rest: &str) -> Result<Vec<u64>, String> {
+    let malformed = || "its `shape` is not a tuple of numbers".to_owned();
+    let inside = rest
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'))
+        .ok_or_else(malformed)?
+        .0;
+    let sizes = inside.split(',').map(str::trim).filter(|size| !size.is_empty());
+    let sizes: Vec<u64> = sizes
+        .map(|size| size.parse().map_err(|_| malformed()))
+        .collect::<Result<_, _>>()?;
+    RANK.check(sizes.len() as u64)
+        .map_err(|error| error.to_string())?;
+    Ok(sizes)
+}
+
+/// Bytes of one element of a type string such as `<f4`.
+fn element_bytes(descr: &str) -> Result<usize, String> {
+    let refuse = || format!("elements of type `{descr}` are not read");
+    let mut chars = descr.chars();
+    let (order, kind) = (chars.next().ok_or_else(refuse)?, chars.next().ok_or_else(refuse)?);
+    let width: usize = chars.as_str().parse().map_err(|_| refuse())?;
+    if order == '>' && width > 1 {
+        return Err(format!(
+            "its elements are big-endian (`{descr}`): save it as little-endian"
+        ));
+    }
+    let known = matches!(order, '<' | '|' | '=' | '>') && matches!(kind, 'b' | 'i' | 'u' | 'f' | 'c' | 'V');
+    if known && matches!(width, 1 | 2 | 4 | 8 | 16) {
+        Ok(width)
+    } else {
+        Err(refuse())
+    }
+}
+
+fn to_row_major(bytes: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
+    // The position of an element in column-major order grows with the first dimension fastest.
+    let mut strides = vec![1_usize; shape.len()];
+    for dim in 1..shape.len() {
+        strides[dim] = strides[dim - 1] * shape[dim - 1] as usize;
+    }
+    let mut index = vec![0_u64; shape.len()];
+    let mut ordered = Vec::with_capacity(bytes.len());
+    while ordered.len() < bytes.len() {
+        let position: usize = index
+            .iter()
+            .zip(&strides)
+            .map(|(index, stride)| *index as usize * stride)
+            .sum();
+        ordered.extend_from_slice(&bytes[position * width..(position + 1) * width]);
+        for dim in (0..shape.len()).rev() {
+            index[dim] += 1;
+            if index[dim] < shape[dim] {
+                break;
+            }
+            index[dim] = 0;
+        }
+    }
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(descr: &str, shape: &[u64], bytes: &[u8]) -> Array {
+        Array {
+            descr: descr.into(),
+            shape: shape.into(),
+            bytes: bytes.into(),
+        }
+    }
+
+    #[test]
+    fn round_trips() {
+        for original in [
+            array("<f4", &[2], &[1; 8]),
+            array("|b1", &[], &[1]),
+            array("<u2", &[0, 3], &[]),
+            array("|i1", &[2, 2], &[1, 2, 3, 4]),
+        ] {
+            let file = original.write();
+            assert_eq!((file.len() - original.bytes.len()) % ALIGNMENT_BYTES, 0);
+            assert_eq!(Array::read(&file), Ok(original));
+        }
+    }
+
+    #[test]
+    fn column_major() {
+        let mut file = array("|u1", &[2, 3], &[0, 3, 1, 4, 2, 5]).write();
+        let at = file.windows(5).position(|window| window == b"False").unwrap();
+        file.splice(at..at + 5, *b"True ");
+        assert_eq!(Array::read(&file).unwrap().bytes, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn refusals() {
+        let file = array("<f4", &[2], &[1; 8]).write();
+        for length in 0..file.len() {
+            assert!(Array::read(&file[..length]).is_err(), "{length} bytes");
+        }
+        let refusal = |descr: &str| Array::read(&array(descr, &[1], &[0; 4]).write()).unwrap_err();
+        assert!(refusal(">f4").contains("big-endian"));
+        assert!(refusal("|O").contains("not read"));
+        let huge = array("<f4", &[u64::MAX, u64::MAX], &[]).write();
+        assert!(Array::read(&huge).unwrap_err().contains("announces"));
+    }
+}

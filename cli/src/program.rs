@@ -1,0 +1,140 @@
+//! Programs from files: artifacts and StableHLO text.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use artifact_container::{Container, MAGIC};
+use artifact_core::limit::Limit;
+use artifact_export::{ExportError, Exported, Loaded, Signature};
+use artifact_ir::diagnostic::SourceOffset;
+use artifact_ir::literal::Literal;
+use artifact_ir::module::{FunctionId, Module};
+use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::source::SourceText;
+
+use crate::failure::{Failure, Outcome};
+
+/// Largest program text that is read.
+const PROGRAM_BYTES: Limit = Limit::new("the program's text", 1 << 31, "bytes");
+
+/// A verified program, ready to run.
+pub(crate) struct Program {
+    pub(crate) module: Module,
+    pub(crate) entry: FunctionId,
+    pub(crate) signature: Signature,
+    /// Constants that stand for the last arguments of the entry.
+    pub(crate) constants: Vec<Literal>,
+    /// The text that the module was read from, for messages; an artifact's is not kept.
+    text: Option<String>,
+}
+
+impl Program {
+    /// Reads an artifact or StableHLO text, whichever the file is.
+    pub(crate) fn open(path: &Path) -> Outcome<Self> {
+        if is_artifact(path)? {
+            Self::from_artifact(path)
+        } else {
+            Self::from_text(path, read_text(path)?)
+        }
+    }
+
+    fn from_artifact(path: &Path) -> Outcome<Self> {
+        Loaded::open(path)
+            .map(Self::from_loaded)
+            .map_err(|error| Failure::export(path, &error, None))
+    }
+
+    /// Opens an artifact that is in memory; `path` is what messages call it.
+    pub(crate) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Outcome<Self> {
+        let container = Container::from_bytes(bytes).map_err(ExportError::from);
+        let loaded = container.and_then(|container| Loaded::from_container(&Arc::new(container)));
+        loaded
+            .map(Self::from_loaded)
+            .map_err(|error| Failure::export(path, &error, None))
+    }
+
+    fn from_loaded(loaded: Loaded) -> Self {
+        Self {
+            module: loaded.module().clone(),
+            entry: loaded.entry(),
+            signature: loaded.signature().clone(),
+            constants: loaded.constants().to_vec(),
+            text: None,
+        }
+    }
+
+    fn from_text(path: &Path, text: String) -> Outcome<Self> {
+        let exported = export_text(path, &text)?;
+        Ok(Self {
+            module: exported.module().clone(),
+            entry: exported.entry(),
+            signature: exported.signature().clone(),
+            constants: Vec::new(),
+            text: Some(text),
+        })
+    }
+
+    /// Where an operation stands, rendered, when the program was read from text.
+    pub(crate) fn place(&self, path: &Path, source: SourceOffset) -> Option<String> {
+        place(path, self.text.as_deref()?, source)
+    }
+}
+
+/// `file:line:column` of an operation.
+pub(crate) fn place(path: &Path, text: &str, source: SourceOffset) -> Option<String> {
+    let position = SourceText::new(path.display().to_string(), text).position(source.get()?);
+    Some(format!(
+        "at {}:{}:{}",
+        path.display(),
+        position.line,
+        position.column
+    ))
+}
+
+/// Reads the text of a program.
+pub(crate) fn read_text(path: &Path) -> Outcome<String> {
+    let refuse = |error: &dyn std::error::Error| Failure::file("cannot read", path, error);
+    let length = std::fs::metadata(path).map_err(|error| refuse(&error))?.len();
+    PROGRAM_BYTES.check(length).map_err(|error| refuse(&error))?;
+    let bytes = std::fs::read(path).map_err(|error| refuse(&error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let what = format!("{} is neither an artifact nor StableHLO text", path.display());
+        Failure::input(what)
+            .because(&error)
+            .hint("give a .mlir file or an artifact written by `artifact export`")
+    })
+}
+
+/// Parses and verifies a text that holds one program.
+pub(crate) fn export_text(path: &Path, text: &str) -> Outcome<Exported> {
+    let source = SourceText::new(path.display().to_string(), text);
+    let refuse = |diagnostics: &[artifact_ir::diagnostic::Diagnostic]| {
+        Failure::input(format!(
+            "{} is refused\n{}",
+            path.display(),
+            source.render_all(diagnostics).trim_end()
+        ))
+    };
+    let module = parse_module(text)
+        .into_module()
+        .map_err(|diagnostics| refuse(&diagnostics))?;
+    Exported::new(module).map_err(|error| {
+        if error.diagnostics.is_empty() {
+            Failure::export(path, &error, None)
+        } else {
+            refuse(&error.diagnostics)
+        }
+    })
+}
+
+/// Whether a file starts as an artifact does.
+pub(crate) fn is_artifact(path: &Path) -> Outcome<bool> {
+    use std::io::Read;
+    let mut start = [0; MAGIC.len()];
+    let mut file = std::fs::File::open(path).map_err(|error| Failure::file("cannot open", path, &error))?;
+    match file.read_exact(&mut start) {
+        Ok(()) => Ok(start == MAGIC),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(Failure::file("cannot read", path, &error)),
+    }
+}

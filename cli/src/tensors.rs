@@ -1,0 +1,147 @@
+//! Between NumPy arrays and the values of a program.
+
+use std::sync::Arc;
+
+use artifact_core::blob::Blob;
+use artifact_eval::tensor::Tensor;
+use artifact_ir::literal::Literal;
+use artifact_ir::types::{Dim, ElementType, TensorType};
+
+use crate::npy::Array;
+
+/// NumPy's type string for elements, as they are written. Types that NumPy lacks are written by bit pattern.
+pub(crate) fn descr(element: ElementType) -> &'static str {
+    match element {
+        ElementType::I1 => "|b1",
+        ElementType::I2 | ElementType::I4 | ElementType::I8 => "|i1",
+        ElementType::UI2 | ElementType::UI4 | ElementType::UI8 => "|u1",
+        ElementType::I16 => "<i2",
+        ElementType::I32 => "<i4",
+        ElementType::I64 => "<i8",
+        ElementType::UI16 | ElementType::BF16 => "<u2",
+        ElementType::UI32 | ElementType::TF32 => "<u4",
+        ElementType::UI64 | ElementType::Index => "<u8",
+        ElementType::F16 => "<f2",
+        ElementType::F32 => "<f4",
+        ElementType::F64 => "<f8",
+        ElementType::C64 => "<c8",
+        ElementType::C128 => "<c16",
+        ElementType::F4E2M1FN
+        | ElementType::F6E2M3FN
+        | ElementType::F6E3M2FN
+        | ElementType::F8E3M4
+        | ElementType::F8E4M3
+        | ElementType::F8E4M3FN
+        | ElementType::F8E4M3FNUZ
+        | ElementType::F8E4M3B11FNUZ
+        | ElementType::F8E5M2
+        | ElementType::F8E5M2FNUZ
+        | ElementType::F8E8M0FNU => "|u1",
+    }
+}
+
+/// Whether elements of a type string hold elements of a type. `V` is how arrays of extension types are saved.
+fn accepts(element: ElementType, array_descr: &str) -> bool {
+    let wanted = descr(element);
+    let (wanted, given) = (
+        wanted.trim_start_matches(['<', '|']),
+        array_descr.trim_start_matches(['<', '|', '=', '>']),
+    );
+    let by_pattern = element.is_float() && wanted.starts_with('u');
+    wanted == given || by_pattern && given.strip_prefix('V') == wanted.strip_prefix('u')
+}
+
+/// The value of a program's type that an array holds, or what does not fit: element type, rank or shape.
+pub(crate) fn literal_of(array: Array, ty: &TensorType) -> Result<Literal, String> {
+    let storage = ty.element.storage();
+    if !accepts(storage, &array.descr) {
+        let wanted = descr(storage);
+        return Err(format!(
+            "expected elements of type {storage} (`{wanted}` in NumPy), found `{}`",
+            array.descr
+        ));
+    }
+    if array.shape.len() != ty.rank() {
+        let (shape, rank) = (shape_text(&array.shape), array.shape.len());
+        return Err(format!(
+            "expected rank {} ({ty}), found rank {rank} (shape {shape})",
+            ty.rank()
+        ));
+    }
+    let fits = |(size, dim): (&u64, &Dim)| dim.compatible(&Dim::Static(*size));
+    if !array.shape.iter().zip(&ty.dims).all(fits) {
+        return Err(format!(
+            "expected shape {}, found {}",
+            dims_text(&ty.dims),
+            shape_text(&array.shape)
+        ));
+    }
+    let ty = TensorType::of_static(&array.shape, ty.element.clone());
+    Literal::dense(Arc::new(ty), Blob::new(array.bytes)).map_err(|error| error.to_string())
+}
+
+/// The array of a value.
+pub(crate) fn array_of(tensor: &Tensor) -> Array {
+    Array {
+        descr: descr(tensor.storage()).to_owned(),
+        shape: tensor.shape().iter().map(|size| *size as u64).collect(),
+        bytes: tensor.bytes().to_vec(),
+    }
+}
+
+fn shape_text(shape: &[u64]) -> String {
+    format!(
+        "[{}]",
+        shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn dims_text(dims: &[Dim]) -> String {
+    format!(
+        "[{}]",
+        dims.iter().map(Dim::to_string).collect::<Vec<_>>().join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(descr: &str, shape: &[u64], bytes: usize, expected: Result<(), &str>) {
+        let ty = TensorType::of_static(&[2, 3], ElementType::F32);
+        let array = Array {
+            descr: descr.into(),
+            shape: shape.into(),
+            bytes: vec![0; bytes],
+        };
+        assert_eq!(
+            literal_of(array, &ty).map(|_| ()),
+            expected.map_err(str::to_owned)
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        check("<f4", &[2, 3], 24, Ok(()));
+        check(
+            "<i4",
+            &[2, 3],
+            24,
+            Err("expected elements of type f32 (`<f4` in NumPy), found `<i4`"),
+        );
+        check(
+            "<f4",
+            &[6],
+            24,
+            Err("expected rank 2 (tensor<2x3xf32>), found rank 1 (shape [6])"),
+        );
+        check("<f4", &[3, 2], 24, Err("expected shape [2, 3], found [3, 2]"));
+    }
+
+    #[test]
+    fn extension_types() {
+        assert!(accepts(ElementType::BF16, "<u2") && accepts(ElementType::BF16, "<V2"));
+        assert!(accepts(ElementType::F8E5M2, "|V1") && accepts(ElementType::UI8, "|u1"));
+        assert!(!accepts(ElementType::BF16, "<f2") && !accepts(ElementType::UI16, "<V2"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Why a program cannot be exported or loaded.
+
+use artifact_ir::diagnostic::Diagnostic;
+
+/// What a caller can do about an [`ExportError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExportErrorKind {
+    /// The program or the file is wrong: correct it, or export it again.
+    FixInput,
+    /// The file needs another version of the tool.
+    Upgrade,
+    /// The file could not be read or written.
+    Io,
+}
+
+/// A program that cannot be exported, or a file that cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct ExportError {
+    kind: ExportErrorKind,
+    what: String,
+    #[source]
+    source: Option<artifact_container::Error>,
+    /// Findings about the program, when that is what is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ExportError {
+    /// Wrong input. `what` is a lowercase fragment.
+    pub(crate) fn input(what: impl Into<String>) -> Self {
+        Self {
+            kind: ExportErrorKind::FixInput,
+            what: what.into(),
+            source: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// A program that does not verify.
+    pub(crate) fn invalid(diagnostics: Vec<Diagnostic>) -> Self {
+        let what = "the program breaks rules of StableHLO".to_owned();
+        Self {
+            kind: ExportErrorKind::FixInput,
+            what,
+            source: None,
+            diagnostics,
+        }
+    }
+
+    /// What a caller can do about it.
+    #[must_use]
+    pub const fn kind(&self) -> ExportErrorKind {
+        self.kind
+    }
+}
+
+impl From<artifact_container::Error> for ExportError {
+    fn from(source: artifact_container::Error) -> Self {
+        let kind = match source.kind() {
+            artifact_container::ErrorKind::Upgrade => ExportErrorKind::Upgrade,
+            artifact_container::ErrorKind::Io => ExportErrorKind::Io,
+            _ => ExportErrorKind::FixInput,
+        };
+        let what = match kind {
+            ExportErrorKind::Upgrade => "this tool cannot read the artifact",
+            ExportErrorKind::Io => "the artifact could not be read or written",
+            ExportErrorKind::FixInput => "the artifact is not sound",
+        };
+        Self {
+            kind,
+            what: what.to_owned(),
+            source: Some(source),
+            diagnostics: Vec::new(),
+        }
+    }
+}

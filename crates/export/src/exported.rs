@@ -1,0 +1,68 @@
+//! A verified program with its signature.
+
+use artifact_ir::module::{Function, FunctionId, Module};
+use artifact_ir::verify::verify;
+
+use crate::error::ExportError;
+use crate::signature::Signature;
+
+/// A program that verifies, with an entry function.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    module: Module,
+    entry: FunctionId,
+    signature: Signature,
+}
+
+impl Exported {
+    /// Verifies a module and finds its entry: `main`, or the only function.
+    ///
+    /// # Errors
+    /// The findings of the verifier, or that there is no entry.
+    pub fn new(module: Module) -> Result<Self, ExportError> {
+        let diagnostics = verify(&module);
+        if !diagnostics.is_empty() {
+            return Err(ExportError::invalid(diagnostics));
+        }
+        let no_entry =
+            "the program has no entry function: name one `main`, or give a program of one function";
+        let entry = module.entry().ok_or_else(|| ExportError::input(no_entry))?;
+        let function = &module.functions[entry];
+        if function.body.is_none() {
+            return Err(ExportError::input(format!(
+                "the entry function `{}` has no body",
+                function.name
+            )));
+        }
+        let signature = Signature::of(&module, function);
+        Ok(Self {
+            module,
+            entry,
+            signature,
+        })
+    }
+
+    /// The program.
+    #[must_use]
+    pub const fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The function that a run starts with.
+    #[must_use]
+    pub const fn entry(&self) -> FunctionId {
+        self.entry
+    }
+
+    /// The entry function.
+    #[must_use]
+    pub fn entry_function(&self) -> &Function {
+        &self.module.functions[self.entry]
+    }
+
+    /// How it is called.
+    #[must_use]
+    pub const fn signature(&self) -> &Signature {
+        &self.signature
+    }
+}

@@ -1,0 +1,28 @@
+//! From a verified program to an artifact file and back.
+//!
+//! [`Exported`] is a verified program with the signature that its users see. [`pack`] writes it: large constants leave the
+//! program and become sections ([`hoist`]), the program becomes canonical text, and the manifest says how to call it.
+//! [`Loaded`] is what comes back: the program as it is stored, and its constants as views into the file. [`restore`] puts the
+//! constants back where a program must stand alone.
+//!
+//! Invariants:
+//! * Nothing is packed that does not verify, and nothing is handed out that does not.
+//! * The same program gives the same bytes: nothing of the machine, the time or the paths enters the file.
+//! * A hoisted constant is an argument of the entry function after those that the user gives, in the order of the manifest.
+
+mod custom_calls;
+mod error;
+mod exported;
+pub mod hoist;
+mod loaded;
+mod pack;
+pub mod restore;
+mod signature;
+mod splice;
+
+pub use custom_calls::{CustomCallUse, custom_calls};
+pub use error::{ExportError, ExportErrorKind};
+pub use exported::Exported;
+pub use loaded::Loaded;
+pub use pack::{CALLING_CONVENTION, PROGRAM_FORMAT, PackOptions, pack};
+pub use signature::{Argument, Signature};
