@@ -34,10 +34,16 @@ impl Archive {
         };
         let zip = ZipArchive::new(file).map_err(|error| refuse(&error))?;
         ARRAYS.check(zip.len() as u64).map_err(|error| refuse(&error))?;
-        let entries = (0..zip.len()).filter_map(|index| Some((zip.name_for_index(index)?.to_owned(), index)));
-        let names = entries
-            .filter_map(|(name, index)| Some((name.strip_suffix(".npy")?.to_owned(), index)))
-            .collect();
+        let mut names = BTreeMap::new();
+        for index in 0..zip.len() {
+            let Some(name) = zip.name_for_index(index) else {
+                continue;
+            };
+            let name = name.map_err(|error| refuse(&error))?;
+            if let Some(name) = name.strip_suffix(".npy") {
+                names.insert(name.to_owned(), index);
+            }
+        }
         Ok(Self {
             path: path.to_owned(),
             zip,

@@ -69,6 +69,9 @@ pub(crate) struct InspectArguments {
     pub(crate) verify: bool,
 }
 
+/// Bytes of values that a program may hold unless told otherwise.
+const VALUE_BYTES_MAX: u64 = 8 << 30;
+
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
@@ -116,6 +119,9 @@ pub(crate) struct RunArguments {
     /// Stop after so many operations
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
+    /// Stop when the values of the program would take more bytes
+    #[arg(long, value_name = "N", default_value_t = VALUE_BYTES_MAX)]
+    pub(crate) max_bytes: u64,
 }
 
 #[derive(Debug, Args)]
@@ -142,6 +148,9 @@ pub(crate) struct CheckArguments {
     /// Stop a program after so many operations, and count it as failed
     #[arg(long, value_name = "N", default_value_t = 200_000_000)]
     pub(crate) max_steps: u64,
+    /// Stop a program when its values would take more bytes, and count it as failed
+    #[arg(long, value_name = "N", default_value_t = VALUE_BYTES_MAX)]
+    pub(crate) max_bytes: u64,
     /// Also pack each program, open the artifact again and run that
     #[arg(long)]
     pub(crate) through_artifact: bool,

@@ -1,5 +1,6 @@
 //! `artifact convert`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artifact_container::atomic::atomic_write;
@@ -23,9 +24,9 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
         let what = format!("{} files cannot be written to one place", inputs.len());
         return Err(Failure::usage(what).hint("give --output-dir"));
     }
-    for input in &inputs {
+    for (input, target) in inputs.iter().zip(targets(&inputs, options)?) {
         let text = convert(input, options)?;
-        match target(input, options)? {
+        match target {
             Some(path) => {
                 atomic_write(&path, text.as_bytes())
                     .map_err(|error| Failure::file("cannot write", &path, &error))?;
@@ -53,16 +54,29 @@ fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(inputs)
 }
 
-fn target(input: &Path, options: &ConvertArguments) -> Outcome<Option<PathBuf>> {
+/// Where each input's text goes; standard output where there is no path. Two that would go to one file are refused.
+fn targets(inputs: &[PathBuf], options: &ConvertArguments) -> Outcome<Vec<Option<PathBuf>>> {
     let Some(folder) = &options.output_dir else {
-        return Ok(options.output.clone());
+        return Ok(vec![options.output.clone(); inputs.len()]);
     };
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::file("cannot make the folder", folder, &error))?;
-    let name = input
-        .file_stem()
-        .ok_or_else(|| Failure::usage(format!("{} has no file name", input.display())))?;
-    Ok(Some(folder.join(name).with_added_extension("mlir")))
+    let mut sources: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    let target = |input: &PathBuf| {
+        let name = input
+            .file_stem()
+            .ok_or_else(|| Failure::usage(format!("{} has no file name", input.display())))?;
+        Ok(folder.join(name).with_added_extension("mlir"))
+    };
+    let targets = inputs.iter().map(target).collect::<Outcome<Vec<PathBuf>>>()?;
+    for (input, target) in inputs.iter().zip(&targets) {
+        if let Some(other) = sources.insert(target.clone(), input) {
+            let (other, input, target) = (other.display(), input.display(), target.display());
+            let what = format!("{other} and {input} would both be written to {target}");
+            return Err(Failure::usage(what).hint("give them one at a time, with -o"));
+        }
+    }
+    Ok(targets.into_iter().map(Some).collect())
 }
 
 fn convert(input: &Path, options: &ConvertArguments) -> Outcome<String> {

@@ -1,11 +1,12 @@
 //! Exit codes and the failures that lead to them.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use artifact_eval::{EvalError, EvalErrorKind};
 use artifact_export::{ExportError, ExportErrorKind};
+
+use crate::output;
 
 /// What a command ended with. The numbers are documented and permanent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,8 +127,7 @@ impl Failure {
             text.push_str(hint);
             text.push('\n');
         }
-        // There is nowhere left to say that standard error is closed.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        output::note(text.trim_end());
     }
 
     /// The failure on one line, for a list of many.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::arguments::InspectArguments;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output;
+use crate::output::{self, one_line};
 
 pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
     let path = &options.artifact;
@@ -33,7 +33,7 @@ fn as_text(container: &Container, verified: bool) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let mut line = |label: &str, value: String| {
-        let _ = writeln!(text, "{label:<18}{value}");
+        let _ = writeln!(text, "{label:<20}{value}");
     };
     line(
         "container",
@@ -47,20 +47,24 @@ fn as_text(container: &Container, verified: bool) -> String {
     line("content digest", container.content_digest().to_string());
     line(
         "producer",
-        format!("{} {}", manifest.producer.name, manifest.producer.version),
+        one_line(&format!(
+            "{} {}",
+            manifest.producer.name, manifest.producer.version
+        ))
+        .into_owned(),
     );
     line(
         "program",
-        format!("{} {}", manifest.program.name, manifest.program.version),
+        one_line(&format!("{} {}", manifest.program.name, manifest.program.version)).into_owned(),
     );
     line("platforms", list_or(&manifest.platforms, "any"));
     line("required features", list_or(&manifest.required_features, "none"));
-    line("calling convention", format!(" {}", manifest.calling_convention));
+    line("calling convention", manifest.calling_convention.to_string());
     if let Some(created) = manifest.created {
         line("created", format!("{created} s after 1970-01-01 UTC"));
     }
     for (key, value) in &manifest.metadata {
-        line("metadata", format!("{key} = {value}"));
+        line("metadata", format!("{} = {}", one_line(key), one_line(value)));
     }
     line(
         "verified",
@@ -80,16 +84,21 @@ fn list_or(items: &[String], nothing: &str) -> String {
     if items.is_empty() {
         nothing.to_owned()
     } else {
-        items.join(", ")
+        one_line(&items.join(", ")).into_owned()
     }
 }
 
 fn signature_text(manifest: &Manifest, text: &mut String) {
     let signature = &manifest.signature;
-    let _ = writeln!(text, "\nfunction {}", signature.function);
+    let _ = writeln!(text, "\nfunction {}", one_line(&signature.function));
     for (label, values) in [("in", &signature.inputs), ("out", &signature.outputs)] {
         for value in values {
-            let _ = writeln!(text, "  {label:<4}{}: {}", value.name, value_text(value));
+            let _ = writeln!(
+                text,
+                "  {label:<4}{}: {}",
+                one_line(&value.name),
+                one_line(&value_text(value))
+            );
         }
     }
     for constant in &manifest.constants {
@@ -97,7 +106,9 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
         let _ = writeln!(
             text,
             "  constant argument {}: tensor<{shape}{}> in {}",
-            constant.argument, constant.dtype, constant.section
+            constant.argument,
+            one_line(&constant.dtype),
+            one_line(&constant.section)
         );
     }
     for call in &manifest.custom_calls {
@@ -115,7 +126,9 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
         let _ = writeln!(
             text,
             "  custom call {} (api {}), {} times, {known}{effect}",
-            call.target, call.api_version, call.count
+            one_line(&call.target),
+            call.api_version,
+            call.count
         );
     }
 }
@@ -130,7 +143,7 @@ fn sections_text(container: &Container, text: &mut String) {
         let _ = writeln!(
             text,
             "{:<24}{:>14}{:>14}{:>14}  {:<5}  {}",
-            section.name,
+            one_line(&section.name),
             section.offset,
             section.stored_length,
             section.raw_length,
@@ -144,7 +157,7 @@ const fn codec_name(section: &Section) -> &'static str {
     match section.codec {
         Codec::None => "none",
         Codec::Zstd => "zstd",
-        Codec::Unknown(_) => "unknown",
+        _ => "unknown",
     }
 }
 

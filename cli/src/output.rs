@@ -1,12 +1,15 @@
-//! Writing to standard output.
+//! Writing to standard output and standard error.
+//!
+//! Names and texts come from files that anyone may have made. A terminal obeys control characters, so none is printed.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 
 use crate::failure::{Failure, Outcome};
 
 /// Writes text. A reader that has gone away (`artifact ... | head`) is no failure.
 pub(crate) fn text(text: &str) -> Outcome<()> {
-    bytes(text.as_bytes())
+    bytes(harmless(text).as_bytes())
 }
 
 /// Writes bytes, as [`text`] does.
@@ -22,5 +25,43 @@ pub(crate) fn bytes(bytes: &[u8]) -> Outcome<()> {
 
 /// Writes a note to standard error.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    // There is nowhere left to say that standard error is closed.
+    let _ = writeln!(std::io::stderr(), "{}", harmless(text));
+}
+
+/// A text of one line, from a file: every control character is escaped, so that it cannot pass for another line either.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, char::is_control)
+}
+
+/// A text of several lines without any other control character.
+fn harmless(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
+fn escaped(text: &str, refused: fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(refused) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if refused(c) {
+            escaped.extend(c.escape_default());
+        } else {
+            escaped.push(c);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(one_line("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
+        assert_eq!(harmless("a\n\tb\r\u{9b}"), "a\n\tb\\r\\u{9b}");
+        assert!(matches!(one_line("plain é"), Cow::Borrowed(_)));
+    }
 }

@@ -23,6 +23,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     let inputs = inputs(&program.signature, options)?;
     let steps = Options {
         steps_max: options.max_steps,
+        bytes_max: Some(options.max_bytes),
     };
     let outcome = run(&program, &options.program, inputs, &steps)?;
     for line in &outcome.printed {

@@ -73,6 +73,7 @@ fn judge_case(
     }
     let options = Options {
         steps_max: Some(settings.steps_max),
+        bytes_max: Some(settings.bytes_max),
     };
     let outcome = match evaluate(&program.module, program.entry, inputs, &options) {
         Ok(outcome) => outcome,

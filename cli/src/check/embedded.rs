@@ -91,6 +91,7 @@ impl Stop {
 fn run_module(path: &Path, text: &str, module: Module, settings: &Settings) -> Result<RunOutcome, Stop> {
     let options = Options {
         steps_max: Some(settings.steps_max),
+        bytes_max: Some(settings.bytes_max),
     };
     let entry = module.entry().ok_or(Stop::NoEntry)?;
     if !module.functions[entry].arguments.is_empty() {

@@ -20,6 +20,7 @@ pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
     let report = Report::new(tasks.len(), options.json);
     let settings = Settings {
         steps_max: options.max_steps,
+        bytes_max: options.max_bytes,
         through_artifact: options.through_artifact,
     };
     let report = run_all(&tasks, jobs(options, tasks.len()), &settings, report);
@@ -30,6 +31,7 @@ pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     steps_max: u64,
+    bytes_max: u64,
     through_artifact: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::record::{Options, Outcome, Record};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
-/// Calls and regions inside each other, so that a program that calls itself ends before the stack does.
+/// Calls and regions inside each other: a long chain of calls ends before the stack does.
 const NESTING: Limit = Limit::new("nesting of calls and regions", 512, "levels");
 
 /// Runs a function of a verified module on one process.
@@ -46,13 +46,22 @@ pub(crate) struct Process<'m> {
 /// The values of one activation of a function. A region's values are overwritten each time it is applied.
 pub(crate) struct Frame<'m> {
     pub(crate) body: &'m Body,
+    record: &'m Record,
     values: Vec<Option<Value>>,
 }
 
+impl Drop for Frame<'_> {
+    fn drop(&mut self) {
+        let held = self.values.iter().flatten().map(Value::byte_count).sum();
+        self.record.hold_bytes(0, held);
+    }
+}
+
 impl<'m> Frame<'m> {
-    fn new(body: &'m Body) -> Self {
+    fn new(body: &'m Body, record: &'m Record) -> Self {
         Self {
             body,
+            record,
             values: vec![None; body.values.len()],
         }
     }
@@ -69,7 +78,10 @@ impl<'m> Frame<'m> {
     }
 
     fn set(&mut self, id: ValueId, value: Value) {
-        self.values[id.index()] = Some(value);
+        let slot = &mut self.values[id.index()];
+        let before = slot.as_ref().map_or(0, Value::byte_count);
+        self.record.hold_bytes(value.byte_count(), before);
+        *slot = Some(value);
     }
 
     /// All operands.
@@ -119,7 +131,7 @@ impl<'m> Process<'m> {
             EvalError::unsupported(format!("function @{name} is declared without a body")).at(function.source)
         })?;
         check_arguments(function, &arguments).map_err(|error| error.at(function.source))?;
-        let mut frame = Frame::new(body);
+        let mut frame = Frame::new(body, self.record);
         let results = self.region(&mut frame, body.root, arguments)?;
         check_results(function, &results).map_err(|error| error.at(function.source))?;
         Ok(results)
@@ -178,7 +190,10 @@ impl<'m> Process<'m> {
     /// Runs one operation and keeps its results.
     fn step(&mut self, frame: &mut Frame<'m>, id: OpId) -> Result<(), EvalError> {
         let op = &frame.body.ops[id];
-        self.record.count_step().map_err(|error| error.at(op.source))?;
+        let may_run = self.record.count_step();
+        may_run
+            .and_then(|()| self.record.check_bytes(declared_bytes(frame.body, op)))
+            .map_err(|error| error.at(op.source))?;
         let results = dispatch::run(self, frame, op)
             .and_then(|results| check_op_results(frame.body, op, results))
             .map_err(|error| error.at(op.source))?;
@@ -187,6 +202,19 @@ impl<'m> Process<'m> {
         }
         Ok(())
     }
+}
+
+/// Bytes of the results of an operation, as far as their types say.
+fn declared_bytes(body: &Body, op: &Operation) -> u64 {
+    let tensors = op.results.iter().filter_map(|id| body.ty(*id).as_tensor());
+    tensors.fold(0, |bytes, ty| {
+        let own = if ty.is_static() {
+            ty.byte_count().unwrap_or(u64::MAX)
+        } else {
+            0
+        };
+        bytes.saturating_add(own)
+    })
 }
 
 /// Whether a value may stand where `declared` is written: equal but for sizes that the program does not say.

@@ -16,6 +16,9 @@ pub struct Options {
     /// The most operations that may run, all processes and all applications of regions together; `None` for any number. A
     /// program that is not trusted may loop for ever without it.
     pub steps_max: Option<u64>,
+    /// The most bytes that the values of all activations may take together; `None` for any number. Values that share their
+    /// bytes count each. What one operation needs while it runs is not counted.
+    pub bytes_max: Option<u64>,
 }
 
 /// What came of a run.
@@ -49,6 +52,8 @@ pub struct CheckFailure {
 pub(crate) struct Record {
     steps_left: Option<AtomicU64>,
     steps_max: u64,
+    bytes_held: AtomicU64,
+    bytes_max: u64,
     notes: Mutex<Notes>,
 }
 
@@ -63,6 +68,8 @@ impl Record {
         Self {
             steps_left: options.steps_max.map(AtomicU64::new),
             steps_max: options.steps_max.unwrap_or(u64::MAX),
+            bytes_held: AtomicU64::new(0),
+            bytes_max: options.bytes_max.unwrap_or(u64::MAX),
             notes: Mutex::new(Notes::default()),
         }
     }
@@ -80,6 +87,24 @@ impl Record {
                 self.steps_max
             ))),
         }
+    }
+
+    /// Whether values of so many bytes may be made beside those that are there.
+    pub(crate) fn check_bytes(&self, bytes: u64) -> Result<(), EvalError> {
+        let held = self.bytes_held.load(Ordering::Relaxed);
+        if held.saturating_add(bytes) <= self.bytes_max {
+            return Ok(());
+        }
+        Err(EvalError::runtime(format!(
+            "the values of the program take {held} bytes, and {bytes} more would be over the limit of {}",
+            self.bytes_max
+        )))
+    }
+
+    /// Counts values that an activation now holds, or holds no more.
+    pub(crate) fn hold_bytes(&self, taken: u64, given_back: u64) {
+        self.bytes_held.fetch_add(taken, Ordering::Relaxed);
+        self.bytes_held.fetch_sub(given_back, Ordering::Relaxed);
     }
 
     /// Notes that an expectation was examined, and how it failed if it did.

@@ -47,6 +47,16 @@ impl Value {
         }
     }
 
+    /// Bytes of its elements, those of its components included.
+    #[must_use]
+    pub fn byte_count(&self) -> u64 {
+        match self {
+            Self::Tensor(tensor) => tensor.bytes().len() as u64,
+            Self::Token => 0,
+            Self::Tuple(values) | Self::Future(values) => values.iter().map(Self::byte_count).sum(),
+        }
+    }
+
     const fn describe(&self) -> &'static str {
         match self {
             Self::Tensor(_) => "a tensor",

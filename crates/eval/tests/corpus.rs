@@ -153,6 +153,7 @@ fn run(path: &Path) -> Verdict {
     }
     let options = Options {
         steps_max: Some(STEPS_MAX),
+        bytes_max: None,
     };
     match evaluate(&module, entry, Vec::new(), &options) {
         Ok(outcome) => match outcome.failures.as_slice() {

@@ -157,14 +157,28 @@ fn runaway_programs_end() {
         forever,
         Options {
             steps_max: Some(1000),
+            bytes_max: None,
         },
         "more than 1000 steps",
     );
-    let recursive = "func.func @main() {
-        func.call @main() : () -> ()
+}
+
+#[test]
+fn memory_is_bounded() {
+    let large = "func.func @main() {
+        %0 = stablehlo.iota dim = 0 : tensor<100xf32>
+        %1 = stablehlo.iota dim = 0 : tensor<1000000xf32>
         func.return
     }";
-    check_error(recursive, Options::default(), "nesting of calls and regions");
+    let options = Options {
+        steps_max: None,
+        bytes_max: Some(4000),
+    };
+    check_error(
+        large,
+        options,
+        "the values of the program take 400 bytes, and 4000000 more would be over the limit of 4000",
+    );
 }
 
 #[test]

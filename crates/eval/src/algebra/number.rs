@@ -1,12 +1,13 @@
-//! The four arithmetics that products are computed in.
+//! The arithmetics that products are computed in.
 
-use artifact_ir::types::{ElementClass, TensorType};
+use artifact_ir::types::{ElementClass, ElementType, TensorType};
 
 use crate::error::EvalError;
 use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 
-/// A kind of number that products are accumulated in: wide, and rounded only when it is stored.
+/// A kind of number that products are accumulated in: wide, and rounded only when it is stored. The one exception is
+/// [`SingleComplex`].
 pub(super) trait Number: Copy {
     /// Zero.
     const ZERO: Self;
@@ -142,6 +143,44 @@ impl Number for Complex {
     }
 }
 
+/// A complex number of single precision, rounded after every step as XLA does. Its products are differences, in which what
+/// was rounded away before shows, so that a wider sum would be another result by more than a few units in the last place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SingleComplex {
+    re: f32,
+    im: f32,
+}
+
+impl Number for SingleComplex {
+    const ZERO: Self = Self { re: 0.0, im: 0.0 };
+
+    fn from_scalar(scalar: Scalar) -> Option<Self> {
+        let Complex { re, im } = Complex::from_scalar(scalar)?;
+        Some(Self {
+            re: re as f32,
+            im: im as f32,
+        })
+    }
+
+    fn to_scalar(self) -> Scalar {
+        Scalar::Complex(self.re.into(), self.im.into())
+    }
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            re: self.re + other.re,
+            im: self.im + other.im,
+        }
+    }
+
+    fn multiply(self, other: Self) -> Self {
+        Self {
+            re: self.re * other.re - self.im * other.im,
+            im: self.re * other.im + self.im * other.re,
+        }
+    }
+}
+
 /// A kind of number that linear systems are solved in.
 pub(super) trait Field: Number {
     /// `self - other`.
@@ -244,7 +283,9 @@ pub(super) trait Arithmetic {
 
 /// Does `work` in the arithmetic of the elements of `ty`.
 pub(super) fn in_arithmetic_of(ty: &TensorType, work: &impl Arithmetic) -> Result<Vec<Scalar>, EvalError> {
-    match ty.element.storage().class() {
+    let element = ty.element.storage();
+    match element.class() {
+        ElementClass::Complex if element == ElementType::C64 => work.run::<SingleComplex>(),
         ElementClass::Boolean => work.run::<bool>(),
         ElementClass::SignedInteger | ElementClass::UnsignedInteger => work.run::<i128>(),
         ElementClass::Float => work.run::<f64>(),

@@ -233,7 +233,9 @@ impl<'a> Parser<'a> {
         let text = self.slice(self.token);
         let possible = match self.kind() {
             Kind::Percent | Kind::String | Kind::Caret | Kind::Hash | Kind::Bang => true,
-            Kind::Word => text.contains('.') || matches!(text, "return" | "call" | "module"),
+            Kind::Word => {
+                text.contains('.') || matches!(text, "return" | "call" | "call_indirect" | "module")
+            }
             _ => false,
         };
         possible && self.begins_line()

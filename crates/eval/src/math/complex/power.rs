@@ -24,14 +24,7 @@ pub(in crate::math) fn sqrt(z: Complex) -> Complex {
     if z.re == 0.0 && z.im == 0.0 {
         return Complex::new(0.0, z.im);
     }
-    // The larger part; quarters, so that the sum does not overflow.
-    let re = Wide::from(z.re.abs()).scaled(-2);
-    let length = Wide::from(z.re).scaled(-2).hypot(Wide::from(z.im).scaled(-2));
-    let larger = if z.re.abs().max(z.im.abs()) < 1e-290 {
-        small_root(z)
-    } else {
-        ((re + length) * Wide::from(2.0)).sqrt()
-    };
+    let larger = larger_part_of_root(z);
     let smaller = Wide::from(z.im.abs()) / (larger * Wide::from(2.0));
     if z.re >= 0.0 {
         Complex::new(larger.value(), smaller.value().copysign(z.im))
@@ -40,11 +33,16 @@ pub(in crate::math) fn sqrt(z: Complex) -> Complex {
     }
 }
 
-/// The larger part of the root of a number whose parts, or quarters of them, may be subnormal.
-fn small_root(z: Complex) -> Wide {
-    const SHIFT: i32 = 200;
-    let [re, im] = [z.re.abs(), z.im].map(|part| Wide::from(part).scaled(2 * SHIFT));
-    ((re + re.hypot(im)) * Wide::from(0.5)).sqrt().scaled(-SHIFT)
+/// The larger part of the root, by magnitude: half the sum of the larger part of `z` and its length, of which the root is
+/// taken. Near the ends of the range it is that of a scaled number, so that nothing on the way overflows or is subnormal.
+fn larger_part_of_root(z: Complex) -> Wide {
+    let shift = match z.re.abs().max(z.im.abs()) {
+        largest if largest < 1e-290 => 200,
+        largest if largest > 1e290 => -200,
+        _ => 0,
+    };
+    let [re, im] = [z.re.abs(), z.im].map(|part| Wide::from(part).scaled(2 * shift));
+    ((re + re.hypot(im)) * Wide::from(0.5)).sqrt().scaled(-shift)
 }
 
 /// 1 / sqrt z.

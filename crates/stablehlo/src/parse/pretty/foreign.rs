@@ -3,6 +3,8 @@
 //! They become what their generic form would have become, so that they can be written in that form: their own attributes
 //! are the properties of a [`artifact_ir::op::ForeignOp`].
 
+use std::sync::Arc;
+
 use artifact_ir::attribute::{Attribute, NamedAttributes};
 use artifact_ir::module::OpId;
 use artifact_ir::types::Type;
@@ -19,6 +21,7 @@ impl<'a> Parser<'a> {
         let discardable = match draft.name {
             "arith.constant" => self.arith_constant(&mut draft)?,
             "func.constant" => self.function_constant(&mut draft)?,
+            "func.call_indirect" => self.call_indirect(&mut draft)?,
             "tensor.dim" => self.tensor_dim(&mut draft)?,
             "builtin.unrealized_conversion_cast" => self.conversion_cast(&mut draft)?,
             "sdy.sharding_constraint" => self.sharding_constraint(&mut draft)?,
@@ -61,6 +64,21 @@ impl<'a> Parser<'a> {
         draft.attributes.insert("value", Attribute::Symbol(symbol));
         self.expect(Kind::Colon)?;
         draft.results.push(self.ty()?);
+        Ok(discardable)
+    }
+
+    /// `%f(%a, %b) : (A, B) -> C`. The function is the first operand.
+    fn call_indirect(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
+        self.operand(draft)?;
+        self.list(Kind::LeftParen, |parser| parser.operand(draft))?;
+        let discardable = self.optional_dictionary()?;
+        self.expect(Kind::Colon)?;
+        let offset = self.token.start();
+        let function = self.function_type()?;
+        draft.results.clone_from(&function.results);
+        let callee = std::iter::once(Type::Function(Arc::new(function.clone())));
+        let operands: Vec<Type> = callee.chain(function.inputs).collect();
+        self.check_operands(draft, &operands, offset)?;
         Ok(discardable)
     }
 

@@ -106,6 +106,7 @@ impl<'a> Parser<'a> {
         let name = match written {
             "return" if self.in_function_block => "func.return",
             "call" if self.in_function_block => "func.call",
+            "call_indirect" if self.in_function_block => "func.call_indirect",
             other => other,
         };
         let mut draft = Draft::new(name, token.start());

@@ -1,0 +1,82 @@
+//! `artifact check`.
+
+use crate::{ADD, Scratch, run};
+
+const RIGHT: &str = "func.func @main() {
+  %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %1 = stablehlo.add %0, %0 : tensor<2xi32>
+  check.expect_eq_const %1, dense<[2, 4]> : tensor<2xi32>
+  func.return
+}
+";
+
+#[test]
+fn counts_and_reasons() {
+    let scratch = Scratch::new();
+    scratch.file("p/right.mlir", RIGHT);
+    scratch.file("p/wrong.mlir", RIGHT.replace("[2, 4]", "[2, 5]"));
+    scratch.file("p/needs.mlir", ADD);
+    scratch.file("p/broken.mlir", "func.func @main() { return");
+    let folder = scratch.path("p");
+    let ended = run(&[&"check", &folder, &"-j", &"2"]).expect(1);
+    let ended = ended
+        .says("failed: ")
+        .says("wrong.mlir")
+        .says("broken.mlir")
+        .says("it takes arguments");
+    assert!(
+        ended.out.ends_with("1 passed, 2 failed, 1 unsupported\n"),
+        "{}",
+        ended.out
+    );
+    run(&[&"check", &scratch.path("p/right.mlir"), &"--through-artifact"])
+        .expect(0)
+        .says("1 passed, 0 failed");
+    run(&[&"check", &scratch.path("q")])
+        .expect(3)
+        .says("there is no file or folder");
+}
+
+#[test]
+fn refusals_at_their_line() {
+    let scratch = Scratch::new();
+    let wrong = ADD.replace(
+        "stablehlo.add %arg0, %0 : tensor<2x3xf32>",
+        "stablehlo.add %arg0, %0 : tensor<2x4xf32>",
+    );
+    scratch.file("r/wrong.mlir", wrong);
+    let list = |line: u32| {
+        let list = format!(
+            r#"{{"programs": {{"wrong.mlir": {{"expected": [{{"line": {line}, "message": "m"}}]}}}}}}"#
+        );
+        scratch.file("r/index.json", list);
+        run(&[&"check", &scratch.path("r")])
+    };
+    list(4).expect(0).says("1 passed, 0 failed");
+    list(2).expect(1).says("refused at line");
+    scratch.file("r/index.json", "{");
+    run(&[&"check", &scratch.path("r")]).expect(3).says("index.json");
+}
+
+#[test]
+fn cases_with_arrays() {
+    let scratch = Scratch::new();
+    let program = scratch.file("c/add.mlir", ADD);
+    let arrays = scratch.path("c/add.npz");
+    run(&[&"run", &program, &"--random", &"7", &"--output", &arrays]).expect(0);
+    let list = r#"{"add": {"program": "add.mlir", "rtol": 0.0, "atol": 0.0, "cases": [{"inputs": ["x", "bias"], "outputs": ["sum"]}]}}"#;
+    scratch.file("c/cases.json", list);
+    // The archive has the result and no inputs.
+    run(&[&"check", &scratch.path("c")])
+        .expect(1)
+        .says("array `x`: it is not in the archive");
+}
+
+#[test]
+fn one_object_a_program() {
+    let scratch = Scratch::new();
+    scratch.file("p/right.mlir", RIGHT);
+    let ended = run(&[&"check", &scratch.path("p"), &"--json"]).expect(0);
+    let object: serde_json::Value = serde_json::from_str(ended.out.trim()).unwrap();
+    assert_eq!(object["verdict"], "passed");
+}

@@ -1,0 +1,155 @@
+//! `artifact export` and `artifact inspect`.
+
+use std::process::Command;
+
+use crate::{ADD, Scratch, artifact, ended, fixture, run};
+
+#[test]
+fn the_main_job() {
+    let scratch = Scratch::new();
+    let file = scratch.path("block.artifact");
+    run(&[&"export", &fixture(".mlir"), &"-o", &file])
+        .expect(0)
+        .says("file digest");
+    let shown = run(&[&"inspect", &file, &"--json", &"--verify"]).expect(0).out;
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["container_version"], "0.9");
+    assert_eq!(shown["manifest"]["signature"]["function"], "main");
+    run(&[&"inspect", &file]).expect(0).says("function main");
+    let (inputs, expected) = (fixture(".inputs.npz"), fixture(".expected.npz"));
+    let compare: [&dyn AsRef<std::ffi::OsStr>; 9] = [
+        &"run",
+        &file,
+        &"--inputs",
+        &inputs,
+        &"--expect",
+        &expected,
+        &"--rtol",
+        &"1e-5",
+        &"--atol=1e-5",
+    ];
+    run(&compare).expect(0).says("results agree");
+}
+
+#[test]
+fn the_same_bytes_twice() {
+    let scratch = Scratch::new();
+    let (first, second) = (scratch.path("a.artifact"), scratch.path("b.artifact"));
+    run(&[&"export", &fixture(".mlir"), &"-o", &first]).expect(0);
+    run(&[&"export", &fixture(".mlir"), &"-o", &second]).expect(0);
+    assert_eq!(std::fs::read(first).unwrap(), std::fs::read(second).unwrap());
+}
+
+#[test]
+fn time_and_metadata_only_when_asked() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let file = scratch.path("add.artifact");
+    run(&[
+        &"export",
+        &program,
+        &"-o",
+        &file,
+        &"--created",
+        &"1700000000",
+        &"--metadata",
+        &"run=a\u{1b}[31m=b",
+    ])
+    .expect(0);
+    let shown = run(&[&"inspect", &file]).expect(0).says("1700000000").out;
+    assert!(
+        !shown.contains('\u{1b}'),
+        "a terminal would obey what the file says: {shown:?}"
+    );
+    run(&[&"export", &program, &"-o", &file, &"--created"])
+        .expect(2)
+        .says("SOURCE_DATE_EPOCH");
+    run(&[&"export", &program, &"-o", &file, &"--created", &"noon"])
+        .expect(2)
+        .says("noon");
+    run(&[&"export", &program, &"-o", &file, &"--metadata", &"k"])
+        .expect(2)
+        .says("KEY=VALUE");
+}
+
+#[test]
+fn programs_that_are_refused() {
+    let scratch = Scratch::new();
+    let file = scratch.path("f.artifact");
+    let refused = |text: &str| {
+        let program = scratch.file("wrong.mlir", text);
+        let ended = run(&[&"export", &program, &"-o", &file]).expect(3);
+        assert!(!file.exists());
+        ended
+    };
+    let wrong = ADD.replace("stablehlo.add %arg0, %0", "stablehlo.add %arg0, %nothing");
+    refused(&wrong).says("wrong.mlir:4:").says("^");
+    refused(&ADD.replace("-> tensor<2x3xf32>\n    %1", "-> tensor<2x4xf32>\n    %1")).says("wrong.mlir:");
+    refused("").says("error");
+    refused("\0\0\0\0").says("error");
+    let missing = scratch.path("missing.mlir");
+    run(&[&"export", &missing, &"-o", &file])
+        .expect(3)
+        .says("missing.mlir");
+    let folder = scratch.path("no/such/folder/f.artifact");
+    run(&[&"export", &fixture(".mlir"), &"-o", &folder])
+        .expect(3)
+        .says("cannot write");
+}
+
+#[test]
+fn an_artifact_is_no_program() {
+    let scratch = Scratch::new();
+    let file = scratch.path("f.artifact");
+    run(&[&"export", &fixture(".mlir"), &"-o", &file]).expect(0);
+    run(&[&"export", &file, &"-o", &scratch.path("g.artifact")])
+        .expect(3)
+        .says("is an artifact already");
+}
+
+/// `ulimit -f` makes the write fail (EFBIG), or kills the process when the signal is not ignored.
+#[test]
+fn a_write_that_fails_leaves_the_old_file() {
+    let scratch = Scratch::new();
+    let file = scratch.file("f.artifact", "the old file");
+    for trap in ["trap '' XFSZ", "true"] {
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(format!("{trap}; ulimit -f 1; exec \"$@\""))
+            .arg("sh");
+        shell
+            .arg(artifact().get_program())
+            .arg("export")
+            .arg(fixture(".mlir"))
+            .arg("-o")
+            .arg(&file);
+        let ended = ended(shell.output().unwrap());
+        assert_ne!(ended.code, Some(0));
+        assert_eq!(std::fs::read(&file).unwrap(), b"the old file");
+        if trap != "true" {
+            ended.says("cannot write");
+            assert_eq!(scratch.names(), ["f.artifact"], "a temporary file is left");
+        }
+    }
+}
+
+#[test]
+fn damaged_artifacts() {
+    let scratch = Scratch::new();
+    let file = scratch.path("f.artifact");
+    run(&[&"export", &fixture(".mlir"), &"-o", &file]).expect(0);
+    let good = std::fs::read(&file).unwrap();
+    for length in [0, 7, 100, 1000, good.len() - 1] {
+        let cut = scratch.file("cut.artifact", &good[..length]);
+        run(&[&"inspect", &cut]).expect(3).says("error");
+        run(&[&"run", &cut, &"--random", &"1"]).expect(3).says("error");
+    }
+    for position in (0..good.len()).step_by(good.len() / 40) {
+        let mut bad = good.clone();
+        bad[position] ^= 0x10;
+        let bad = scratch.file("bad.artifact", bad);
+        let code = run(&[&"inspect", &bad, &"--verify"]).code;
+        assert!(matches!(code, Some(3 | 4)), "byte {position}: {code:?}");
+    }
+}

@@ -1,0 +1,139 @@
+//! `artifact run`.
+
+use std::path::PathBuf;
+
+use crate::{ADD, Scratch, floats, npy, run};
+
+struct Add {
+    scratch: Scratch,
+    program: PathBuf,
+    bias: String,
+}
+
+impl Add {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        let program = scratch.file("add.mlir", ADD);
+        let bias = scratch.file("bias.npy", npy("<f4", "(3,)", &floats(&[10.0, 20.0, 30.0])));
+        Self {
+            scratch,
+            program,
+            bias: format!("bias={}", bias.display()),
+        }
+    }
+
+    fn x(&self, array: Vec<u8>) -> crate::Ended {
+        let x = self.scratch.file("x.npy", array);
+        run(&[
+            &"run",
+            &self.program,
+            &"--input",
+            &format!("x={}", x.display()),
+            &"--input",
+            &self.bias,
+        ])
+    }
+}
+
+#[test]
+fn results_by_name() {
+    let add = Add::new();
+    let x = npy("<f4", "(2, 3)", &floats(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    add.x(x).expect(0).says("sum: tensor<2x3xf32>").says("36");
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let add = Add::new();
+    let six = floats(&[0.0; 6]);
+    add.x(npy("<i4", "(2, 3)", &six))
+        .expect(3)
+        .says("argument `x` (number 0)")
+        .says("f32")
+        .says("<i4");
+    add.x(npy("<f4", "(6,)", &six))
+        .expect(3)
+        .says("argument `x`")
+        .says("rank 2")
+        .says("rank 1");
+    add.x(npy("<f4", "(3, 2)", &six))
+        .expect(3)
+        .says("expected shape [2, 3], found [3, 2]");
+    add.x(npy("<f4", "(2, 3)", &six[..8])).expect(3).says("announces");
+    add.x(b"not an array".to_vec()).expect(3).says("x.npy");
+    run(&[&"run", &add.program])
+        .expect(3)
+        .says("argument `x`")
+        .says("is not given");
+    let unknown = format!("y={}", add.scratch.path("x.npy").display());
+    run(&[&"run", &add.program, &"--input", &unknown])
+        .expect(3)
+        .says("no argument `y`")
+        .says("bias");
+    run(&[&"run", &add.program, &"--input", &"x"])
+        .expect(2)
+        .says("NAME=FILE.npy");
+}
+
+#[test]
+fn random_is_the_same_for_the_same_seed() {
+    let add = Add::new();
+    let out = |seed: &str, name: &str| {
+        let path = add.scratch.path(name);
+        run(&[&"run", &add.program, &"--random", &seed, &"--output", &path]).expect(0);
+        std::fs::read(path).unwrap()
+    };
+    let (a, b, c) = (out("7", "a.npz"), out("7", "b.npz"), out("8", "c.npz"));
+    assert!(a == b && a != c);
+}
+
+#[test]
+fn comparison() {
+    let add = Add::new();
+    let want = add.scratch.path("want.npz");
+    run(&[&"run", &add.program, &"--random", &"7", &"--output", &want]).expect(0);
+    run(&[&"run", &add.program, &"--random", &"7", &"--expect", &want])
+        .expect(0)
+        .says("1 of 1 results agree");
+    run(&[&"run", &add.program, &"--random", &"8", &"--expect", &want])
+        .expect(1)
+        .says("result `sum`");
+}
+
+#[test]
+fn a_run_that_never_ends_can_be_bounded() {
+    let scratch = Scratch::new();
+    let program = scratch.file(
+        "forever.mlir",
+        r#"func.func @main() -> tensor<i32> {
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  %1 = stablehlo.while(%i = %0) : tensor<i32>
+  cond {
+    %t = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<i32>
+  }
+  return %1 : tensor<i32>
+}
+"#,
+    );
+    run(&[&"run", &program, &"--max-steps", &"1000"])
+        .expect(3)
+        .says("1000");
+}
+
+#[test]
+fn what_the_engine_lacks() {
+    let scratch = Scratch::new();
+    let text = r#"func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.custom_call @no_such_target(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+"#;
+    let program = scratch.file("custom.mlir", text);
+    run(&[&"run", &program, &"--random", &"1"])
+        .expect(6)
+        .says("no_such_target")
+        .says("custom.mlir:2:");
+}

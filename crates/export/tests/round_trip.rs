@@ -1,0 +1,175 @@
+//! A program that went through an artifact is the same program, wherever its constants lie.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artifact_container::Container;
+use artifact_export::{Exported, Loaded, PackOptions, pack};
+use artifact_ir::digest::program_digest;
+use artifact_ir::module::Module;
+use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::source::SourceText;
+
+fn module(text: &str) -> Module {
+    let parsed = parse_module(text).into_module();
+    parsed.unwrap_or_else(|found| panic!("{}", SourceText::new("test", text).render_all(&found)))
+}
+
+fn packed(module: &Module) -> Vec<u8> {
+    let exported =
+        Exported::new(module.clone()).unwrap_or_else(|error| panic!("{error}: {:?}", error.diagnostics));
+    let mut file = Cursor::new(Vec::new());
+    pack(&exported, &PackOptions::default(), &mut file).unwrap();
+    file.into_inner()
+}
+
+fn loaded(file: Vec<u8>) -> Loaded {
+    let container = Arc::new(Container::from_bytes(file).unwrap());
+    Loaded::from_container(&container).unwrap_or_else(|error| panic!("{error}: {:?}", error.diagnostics))
+}
+
+/// Packs, loads and restores a program; returns the number of constants that had left it.
+#[track_caller]
+fn comes_back(module: &Module) -> usize {
+    let file = packed(module);
+    assert_eq!(file, packed(module), "the same program gave other bytes");
+    let loaded = loaded(file);
+    let constants = loaded.constants().len();
+    let restored = loaded.into_module().unwrap();
+    let found = artifact_ir::verify::verify(&restored);
+    assert!(found.is_empty(), "{found:?}");
+    // A constant that moved to the entry is another program to the digest, and the same one once it is packed again.
+    assert_eq!(packed(module), packed(&restored));
+    constants
+}
+
+/// `dense<[0.0, 1.0, ...]>` of 2048 elements, which is above what stays in a program.
+fn large(first: u32) -> String {
+    let elements: Vec<String> = (first..first + 2048).map(|i| format!("{i}.0")).collect();
+    format!("dense<[{}]> : tensor<2048xf32>", elements.join(", "))
+}
+
+#[test]
+fn a_constant_of_the_entry() {
+    let module = module(&format!(
+        "func.func @main(%x: tensor<2048xf32>) -> tensor<2048xf32> {{
+           %c = stablehlo.constant {}
+           %small = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+           %even = stablehlo.constant dense<1.0> : tensor<2048xf32>
+           %r = stablehlo.add %x, %c : tensor<2048xf32>
+           return %r : tensor<2048xf32>
+         }}",
+        large(0)
+    ));
+    assert_eq!(comes_back(&module), 1);
+    let loaded = loaded(packed(&module));
+    let restored = loaded.into_module().unwrap();
+    assert_eq!(program_digest(&module), program_digest(&restored));
+}
+
+#[test]
+fn equal_constants_are_one() {
+    let module = module(&format!(
+        "func.func @main() -> (tensor<2048xf32>, tensor<2048xf32>, tensor<2048xf32>) {{
+           %a = stablehlo.constant {0}
+           %b = stablehlo.constant {0}
+           %c = stablehlo.constant {1}
+           return %a, %b, %c : tensor<2048xf32>, tensor<2048xf32>, tensor<2048xf32>
+         }}",
+        large(0),
+        large(1)
+    ));
+    assert_eq!(comes_back(&module), 2);
+}
+
+#[test]
+fn constants_of_functions_and_regions() {
+    let module = module(&format!(
+        "func.func private @shift(%x: tensor<2048xf32>) -> tensor<2048xf32> {{
+           %c = stablehlo.constant {0}
+           %r = stablehlo.add %x, %c : tensor<2048xf32>
+           return %r : tensor<2048xf32>
+         }}
+         func.func private @twice(%x: tensor<2048xf32>) -> tensor<2048xf32> {{
+           %a = call @shift(%x) : (tensor<2048xf32>) -> tensor<2048xf32>
+           %b = call @shift(%a) : (tensor<2048xf32>) -> tensor<2048xf32>
+           return %b : tensor<2048xf32>
+         }}
+         func.func public @main(%p: tensor<i1>, %x: tensor<2048xf32>) -> tensor<2048xf32> {{
+           %r = \"stablehlo.if\"(%p) ({{
+             %a = call @twice(%x) : (tensor<2048xf32>) -> tensor<2048xf32>
+             stablehlo.return %a : tensor<2048xf32>
+           }}, {{
+             %c = stablehlo.constant {1}
+             stablehlo.return %c : tensor<2048xf32>
+           }}) : (tensor<i1>) -> tensor<2048xf32>
+           return %r : tensor<2048xf32>
+         }}",
+        large(0),
+        large(7)
+    ));
+    assert_eq!(comes_back(&module), 2);
+}
+
+/// A decomposition is called by name from an attribute: its arguments are fixed.
+#[test]
+fn constants_of_decompositions_stay() {
+    let module = module(&format!(
+        "func.func private @body(%x: tensor<2048xf32>) -> tensor<2048xf32> {{
+           %c = stablehlo.constant {}
+           %r = stablehlo.add %x, %c : tensor<2048xf32>
+           return %r : tensor<2048xf32>
+         }}
+         func.func public @main(%x: tensor<2048xf32>) -> tensor<2048xf32> {{
+           %r = stablehlo.composite \"my.op\" %x {{decomposition = @body}} : (tensor<2048xf32>) -> tensor<2048xf32>
+           %s = call @body(%r) : (tensor<2048xf32>) -> tensor<2048xf32>
+           return %s : tensor<2048xf32>
+         }}",
+        large(0)
+    ));
+    assert_eq!(comes_back(&module), 0);
+}
+
+#[test]
+fn what_cannot_be_exported() {
+    let refusal = |text: &str| Exported::new(module(text)).unwrap_err().to_string();
+    let two = "func.func @f() { return }\nfunc.func @g() { return }";
+    assert!(refusal(two).contains("no entry function"), "{}", refusal(two));
+    let declared = "func.func private @main() -> tensor<f32>";
+    assert!(refusal(declared).contains("has no body"), "{}", refusal(declared));
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests find the corpus through the environment"
+)]
+fn corpus() -> Option<PathBuf> {
+    std::env::var_os("ARTIFACT_CORPUS_DIR").map(PathBuf::from)
+}
+
+fn texts(directory: &Path) -> Vec<PathBuf> {
+    let entries =
+        std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let mut texts: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "mlir"))
+        .collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn programs_of_jax() {
+    let Some(corpus) = corpus() else {
+        eprintln!("SKIPPED: ARTIFACT_CORPUS_DIR is not set, so no program of JAX was packed");
+        return;
+    };
+    let mut count = 0;
+    for path in texts(&corpus.join("jax")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        comes_back(&module(&text));
+        count += 1;
+    }
+    assert!(count >= 38, "only {count} programs were found");
+}
