@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::failure::{Failure, Outcome};
+use crate::quickstart::{self, Build};
 use crate::workspace::Workspace;
-use crate::{files, process, quickstart};
+use crate::{files, process};
 
 /// Folders of the corpus whose programs are printed and compared.
 const FOLDERS: &[&str] = &["jax", "stablehlo/static"];
@@ -16,14 +17,7 @@ pub(crate) fn run(workspace: &Workspace, corpus: Option<&Path>, python: &Path) -
         println!("cross check: SKIPPED, there is no corpus to print");
         return Ok(());
     };
-    if workspace.member(quickstart::CLI_PACKAGE).is_none() {
-        println!(
-            "cross check: SKIPPED, the workspace has no `{}` to print with",
-            quickstart::CLI_PACKAGE
-        );
-        return Ok(());
-    }
-    let program = quickstart::build_release(workspace)?;
+    let program = quickstart::build(workspace, Build::Dev)?;
     for folder in FOLDERS {
         check_folder(workspace, &program, python, &corpus.join(folder), folder)?;
     }

@@ -1,6 +1,6 @@
 //! `quickstart`: the main job on a real small model, from a fresh clone, one printed command after the other.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::failure::{Failure, Outcome};
@@ -15,7 +15,7 @@ const FIXTURE: &str = "fixtures/transformer_block";
 
 /// The task.
 pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
-    let program = build_release(workspace)?;
+    let program = build(workspace, Build::Release)?;
     let folder = workspace.target.join("quickstart");
     files::create_empty_folder(&folder)?;
     let artifact = folder.join("transformer_block.artifact");
@@ -41,16 +41,29 @@ pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Builds the release binary and returns its path.
-pub(crate) fn build_release(workspace: &Workspace) -> Outcome<PathBuf> {
-    if workspace.member(CLI_PACKAGE).is_none() {
-        return Err(Failure::new(format!(
-            "the workspace has no package `{CLI_PACKAGE}`, which builds `artifact`"
-        )));
-    }
-    process::run(Command::new("cargo").args(["build", "--release", "--package", CLI_PACKAGE]))?;
-    let program = workspace.target.join("release/artifact");
-    if !Path::new(&program).is_file() {
+/// How a program is built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Build {
+    /// As the tests are, which have built most of it.
+    Dev,
+    /// As users have it.
+    Release,
+}
+
+/// Builds the `artifact` binary and returns its path.
+pub(crate) fn build(workspace: &Workspace, build: Build) -> Outcome<PathBuf> {
+    let mut command = Command::new("cargo");
+    command.args(["build", "--package", CLI_PACKAGE]);
+    let folder = match build {
+        Build::Dev => "debug",
+        Build::Release => {
+            command.arg("--release");
+            "release"
+        }
+    };
+    process::run(&mut command)?;
+    let program = workspace.target.join(folder).join("artifact");
+    if !program.is_file() {
         return Err(Failure::new(format!(
             "{CLI_PACKAGE} was built, but {} is absent",
             program.display()

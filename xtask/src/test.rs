@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
 use crate::{corpus, cross_check, process, setup};
 
@@ -12,16 +12,27 @@ const NEXTEST_VERSION: &str = "0.9.143";
 
 /// The task.
 pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
-    let python = setup::install(workspace)?;
     let corpus = corpus::find(workspace)?;
-    run_nextest(workspace, corpus.as_deref())?;
-    process::run(cargo(corpus.as_deref()).args(["test", "--doc", "--workspace", "--quiet"]))?;
+    // Downloading goes on while the compiler works.
+    let python = std::thread::scope(|scope| {
+        let python = scope.spawn(|| setup::install(workspace));
+        run_rust(workspace, corpus.as_deref())?;
+        python
+            .join()
+            .unwrap_or_else(|_| Err(Failure::new("the installation of the Python packages panicked")))
+    })?;
     cross_check::run(workspace, corpus.as_deref(), &python)?;
     match corpus {
         Some(_) => println!("test: all passed"),
         None => println!("test: all that could run passed; WITHOUT THE CORPUS most programs were not tried"),
     }
     Ok(())
+}
+
+/// Tests and documentation tests.
+fn run_rust(workspace: &Workspace, corpus: Option<&Path>) -> Outcome {
+    run_nextest(workspace, corpus)?;
+    process::run(cargo(corpus).args(["test", "--doc", "--workspace", "--quiet"]))
 }
 
 /// A cargo command whose tests know the corpus.

@@ -56,7 +56,10 @@ COMPLEX = {
     "atan": mp.atan,
     "atanh": mp.atanh,
     "exp": mp.exp,
-    "exp_m1": lambda z: mp.exp(z) - 1,
+    # Not exp(z) - 1, of which nothing is left near 0 in any precision.
+    "exp_m1": lambda z: mp.mpc(
+        mp.expm1(z.real) * mp.cos(z.imag) - 2 * mp.sin(z.imag / 2) ** 2, mp.exp(z.real) * mp.sin(z.imag)
+    ),
     "ln": mp.log,
     "ln_1p": lambda z: mp.log(1 + z),
     "sqrt": mp.sqrt,

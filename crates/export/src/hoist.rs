@@ -51,47 +51,41 @@ struct Candidates {
 impl Candidates {
     fn find(module: &Module, entry: FunctionId) -> Self {
         let fixed = named_other_than_by_calls(module, entry);
-        let mut visit = Visit {
-            module,
-            fixed: &fixed,
-            seen: HashSet::new(),
-            order: Vec::new(),
-        };
-        visit.function(entry);
-        let reached: HashSet<FunctionId> = visit.order.iter().copied().collect();
+        let mut callees_first = callees_first(module, entry, &fixed);
+        let reached: HashSet<FunctionId> = callees_first.iter().copied().collect();
         // A function that someone outside calls too would change under that caller.
         let outside = callees_of_others(module, &reached);
-        let mut callees_first = visit.order;
         callees_first.retain(|function| *function == entry || !outside.contains(function));
         Self { callees_first }
     }
 }
 
-struct Visit<'a> {
-    module: &'a Module,
-    fixed: &'a HashSet<FunctionId>,
-    seen: HashSet<FunctionId>,
-    order: Vec<FunctionId>,
-}
-
-impl Visit<'_> {
-    // The verifier has refused recursion, and limits how deep calls nest.
-    fn function(&mut self, function: FunctionId) {
-        if !self.seen.insert(function) {
-            return;
+/// The functions that `entry` reaches by calls, callees before callers, those of `fixed` and behind them left out. Without
+/// recursion of our own, for a file may hold a chain of a million calls; the verifier has refused circles.
+fn callees_first(module: &Module, entry: FunctionId, fixed: &HashSet<FunctionId>) -> Vec<FunctionId> {
+    let mut order = Vec::new();
+    let mut seen = HashSet::new();
+    let mut pending = vec![(entry, false)];
+    while let Some((function, callees_are_done)) = pending.pop() {
+        if callees_are_done {
+            order.push(function);
+            continue;
         }
-        let Some(body) = &self.module.functions[function].body else {
-            return;
+        let Some(body) = &module.functions[function].body else {
+            continue;
         };
-        for (_, operation) in body.ops.iter() {
-            if let Some(callee) = callee(self.module, &operation.op)
-                && !self.fixed.contains(&callee)
-            {
-                self.function(callee);
-            }
+        if !seen.insert(function) {
+            continue;
         }
-        self.order.push(function);
+        pending.push((function, true));
+        let callees = body.ops.iter().filter_map(|(_, op)| callee(module, &op.op));
+        pending.extend(
+            callees
+                .filter(|callee| !fixed.contains(callee))
+                .map(|callee| (callee, false)),
+        );
     }
+    order
 }
 
 fn callee(module: &Module, op: &Op) -> Option<FunctionId> {

@@ -112,6 +112,30 @@ fn constants_of_functions_and_regions() {
     assert_eq!(comes_back(&module), 2);
 }
 
+/// As deep as a file can make it; nothing may recurse along calls.
+#[test]
+fn a_long_chain_of_calls() {
+    const FUNCTIONS: usize = 20_000;
+    let mut text = String::new();
+    for i in 0..FUNCTIONS {
+        text += &format!(
+            "func.func private @f{i}(%x: tensor<f32>) -> tensor<f32> {{
+               %r = call @f{}(%x) : (tensor<f32>) -> tensor<f32>
+               return %r : tensor<f32>
+             }}\n",
+            i + 1
+        );
+    }
+    text += &format!(
+        "func.func private @f{FUNCTIONS}(%x: tensor<f32>) -> tensor<f32> {{ return %x : tensor<f32> }}
+         func.func public @main(%x: tensor<f32>) -> tensor<f32> {{
+           %r = call @f0(%x) : (tensor<f32>) -> tensor<f32>
+           return %r : tensor<f32>
+         }}"
+    );
+    assert_eq!(comes_back(&module(&text)), 0);
+}
+
 /// A decomposition is called by name from an attribute: its arguments are fixed.
 #[test]
 fn constants_of_decompositions_stay() {

@@ -43,16 +43,29 @@ pub(in crate::math) fn exp_m1(z: Complex) -> Complex {
     Complex::new(re.value(), power.im)
 }
 
-/// 1 / (1 + e^-z) (spec, "logistic").
+/// 1 / (1 + e^-z) (spec, "logistic"), with e^-|x| alone, which does not overflow, and with sums of terms of one sign, which
+/// do not cancel near the poles.
 pub(in crate::math) fn logistic(z: Complex) -> Complex {
-    let one = Complex::new(1.0, 0.0);
-    if z.re < 0.0 {
-        // The same with numerator and denominator times e^z, which does not overflow here.
-        let power = exp(z);
-        divide(power, add(one, power))
-    } else {
-        divide(one, add(one, exp(negate(z))))
+    if !z.re.is_finite() || !z.im.is_finite() {
+        let one = Complex::new(1.0, 0.0);
+        return if z.re < 0.0 {
+            let power = exp(z);
+            divide(power, add(one, power))
+        } else {
+            divide(one, add(one, exp(negate(z))))
+        };
     }
+    let shrunk = (-z.re.abs()).exp();
+    let rest = -(-z.re.abs()).exp_m1();
+    // 1 + cos y.
+    let turn = 2.0 * (z.im / 2.0).cos().powi(2);
+    let divisor = rest * rest + 2.0 * shrunk * turn;
+    let re = if z.re < 0.0 {
+        shrunk * (turn - rest)
+    } else {
+        rest + shrunk * turn
+    };
+    Complex::new(re / divisor, shrunk * z.im.sin() / divisor)
 }
 
 /// The natural logarithm.

@@ -67,7 +67,15 @@ pub(in crate::math) fn square(z: Complex) -> Complex {
 
 /// The cube root with the smallest angle: magnitude and angle apart (spec, "cbrt").
 pub(in crate::math) fn cbrt(z: Complex) -> Complex {
-    let length = z.re.hypot(z.im).cbrt();
+    // A length among the subnormal numbers has few digits: that of 2^60 times the number is taken.
+    const SHIFT: i32 = 20;
+    let small = z.re.abs().max(z.im.abs()) < f64::MIN_POSITIVE * 4.0;
+    let length = if small {
+        let up = 2.0_f64.powi(3 * SHIFT);
+        (z.re * up).hypot(z.im * up).cbrt() * 2.0_f64.powi(-SHIFT)
+    } else {
+        z.re.hypot(z.im).cbrt()
+    };
     if length == 0.0 {
         return z;
     }
