@@ -3,12 +3,13 @@
     parse_printed.py FOLDER [--originals FOLDER]
 
 Every `*.mlir` file of the first folder must parse and verify. With `--originals`, the file of the same name there must
-be the same program: both are printed in the generic form without locations, and the texts must be equal. All files
-are read in one process. Prints each failure with its reason, then `N passed, M failed`; exit status 1 on any failure.
+be the same program: attributes that say what their absence says are taken from both, both are printed in the generic
+form without locations, and the texts must be equal. All files are read in one process. Prints each failure with its reason, then `N passed, M failed`; exit status 1 on any failure.
 """
 
 import argparse
 import pathlib
+import re
 import sys
 
 from jax._src.interpreters import mlir
@@ -16,9 +17,49 @@ from jax._src.lib.mlir import ir
 
 REASON_CHARACTERS_MAX = 300
 
+ONES = r"array<i64(: 1(, 1)*)?>"
+DEFAULT = r"#stablehlo<precision DEFAULT>"
+# Values of attributes that are the same as no attribute (StableHLO specification, the sections of the operations; the
+# defaults in StablehloOps.td).
+MEANINGLESS = {
+    "api_version": r"1 : i32",
+    "backend_config": r'""',
+    "base_dilations": ONES,
+    "called_computations": r"\[\]",
+    "compare_type": r"#stablehlo<comparison_type NOTYPE>",
+    "composite_attributes": r"{}",
+    "dimension": r"-1 : i64",
+    "has_side_effect": r"false",
+    "indices_are_sorted": r"false",
+    "infeed_config": r'""',
+    "is_host_transfer": r"false",
+    "is_stable": r"false",
+    "lhs_dilation": ONES,
+    "lower": r"false",
+    "outfeed_config": r'""',
+    "output_operand_aliases": r"\[\]",
+    "padding": r"dense<0> : tensor<\d+x2xi64>",
+    "precision_config": rf"\[({DEFAULT}(, {DEFAULT})*)?\]",
+    "result_accuracy": r"#stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<DEFAULT>>",
+    "rhs_dilation": ONES,
+    "unique_indices": r"false",
+    "version": r"0 : i32",
+    "window_dilations": ONES,
+    "window_reversal": r"array<i1(: false(, false)*)?>",
+    "window_strides": ONES,
+}
+
 
 class Rejected(Exception):
     """Why a file does not pass."""
+
+
+def drop_meaningless(operation):
+    for name in list(operation.attributes):
+        meaningless = MEANINGLESS.get(name)
+        if meaningless is not None and re.fullmatch(meaningless, str(operation.attributes[name])):
+            del operation.attributes[name]
+    return ir.WalkResult.ADVANCE
 
 
 def generic_text(path):
@@ -29,6 +70,7 @@ def generic_text(path):
         raise Rejected(f"does not parse: {error}") from error
     if not module.operation.verify():
         raise Rejected("parses, but does not verify")
+    module.operation.walk(drop_meaningless)
     return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=False)
 
 

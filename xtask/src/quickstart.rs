@@ -52,6 +52,11 @@ pub(crate) enum Build {
 
 /// Builds the `artifact` binary and returns its path.
 pub(crate) fn build(workspace: &Workspace, build: Build) -> Outcome<PathBuf> {
+    if workspace.member(CLI_PACKAGE).is_none() {
+        return Err(Failure::new(format!(
+            "the workspace has no package `{CLI_PACKAGE}`, which builds `artifact`"
+        )));
+    }
     let mut command = Command::new("cargo");
     command.args(["build", "--package", CLI_PACKAGE]);
     let folder = match build {

@@ -1,5 +1,11 @@
 //! The `artifact` command as its users meet it: what it prints, its exit codes, and what it leaves behind.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test writes its files as users do, and fails where that does not work"
+)]
+
 mod check;
 mod convert;
 mod export;
