@@ -17,13 +17,6 @@ pub(crate) fn run(workspace: &Workspace, corpus: Option<&Path>, python: &Path) -
         println!("cross check: SKIPPED, there is no corpus to print");
         return Ok(());
     };
-    if workspace.member(quickstart::CLI_PACKAGE).is_none() {
-        println!(
-            "cross check: SKIPPED, the workspace has no `{}` to print with",
-            quickstart::CLI_PACKAGE
-        );
-        return Ok(());
-    }
     let program = quickstart::build(workspace, Build::Dev)?;
     for folder in FOLDERS {
         check_folder(workspace, &program, python, &corpus.join(folder), folder)?;

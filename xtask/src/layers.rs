@@ -41,12 +41,12 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-stablehlo",
         uses: &["artifact-core", "artifact-ir"],
-        tests_use: &[],
+        tests_use: &["artifact-testkit"],
     },
     Layer {
         name: "artifact-eval",
         uses: &["artifact-core", "artifact-ir"],
-        tests_use: &["artifact-stablehlo"],
+        tests_use: &["artifact-stablehlo", "artifact-testkit"],
     },
     Layer {
         name: "artifact-export",
@@ -56,7 +56,7 @@ const LAYERS: &[Layer] = &[
             "artifact-stablehlo",
             "artifact-container",
         ],
-        tests_use: &[],
+        tests_use: &["artifact-testkit"],
     },
     Layer {
         name: "artifact-cli",
@@ -68,6 +68,12 @@ const LAYERS: &[Layer] = &[
             "artifact-container",
             "artifact-export",
         ],
+        tests_use: &[],
+    },
+    // For tests alone; it has nothing of ours below it.
+    Layer {
+        name: "artifact-testkit",
+        uses: &[],
         tests_use: &[],
     },
     Layer {

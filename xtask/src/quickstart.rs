@@ -7,9 +7,6 @@ use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
 use crate::{files, process};
 
-/// The package that builds the `artifact` binary.
-pub(crate) const CLI_PACKAGE: &str = "artifact-cli";
-
 /// The program of the tour; its inputs and expected results lie beside it.
 const FIXTURE: &str = "fixtures/transformer_block";
 
@@ -52,15 +49,14 @@ pub(crate) enum Build {
 
 /// Builds the `artifact` binary and returns its path.
 pub(crate) fn build(workspace: &Workspace, build: Build) -> Outcome<PathBuf> {
-    if workspace.member(CLI_PACKAGE).is_none() {
-        return Err(Failure::new(format!(
-            "the workspace has no package `{CLI_PACKAGE}`, which builds `artifact`"
-        )));
-    }
     let mut command = Command::new("cargo");
-    command.args(["build", "--package", CLI_PACKAGE]);
+    command.args(["build", "--workspace", "--bin", "artifact"]);
     let folder = match build {
-        Build::Dev => "debug",
+        Build::Dev => {
+            // With a test, dependencies get the features that the build of all tests gives them, and are compiled once.
+            command.args(["--test", "command"]);
+            "debug"
+        }
         Build::Release => {
             command.arg("--release");
             "release"
@@ -70,7 +66,7 @@ pub(crate) fn build(workspace: &Workspace, build: Build) -> Outcome<PathBuf> {
     let program = workspace.target.join(folder).join("artifact");
     if !program.is_file() {
         return Err(Failure::new(format!(
-            "{CLI_PACKAGE} was built, but {} is absent",
+            "`artifact` was built, but {} is absent",
             program.display()
         )));
     }

@@ -80,11 +80,6 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The crate with this package name, if the workspace has it.
-    pub(crate) fn member(&self, name: &str) -> Option<&Member> {
-        self.members.iter().find(|member| member.name == name)
-    }
-
     /// A path below the root, as text with `/`, for messages.
     pub(crate) fn relative(&self, path: &Path) -> String {
         path.strip_prefix(&self.root)

@@ -1,6 +1,4 @@
 //! Runs StableHLO's own test programs, which hold their expectations, and compares how many pass with what we promise.
-//!
-//! The programs are not in this repository: `ARTIFACT_CORPUS_DIR` names the directory that holds them.
 
 #![expect(
     clippy::print_stderr,
@@ -9,13 +7,13 @@
 )]
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use artifact_eval::{EvalErrorKind, Options, evaluate};
 use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
+use artifact_testkit::corpus::{Program, programs};
 
 /// How a program went.
 enum Verdict {
@@ -46,41 +44,32 @@ const STEPS_MAX: u64 = 200_000_000;
 
 #[test]
 fn static_programs() {
-    check("static", 0.998);
+    check("stablehlo/static", 0.998);
 }
 
 #[test]
 fn interpreter_programs() {
-    check("interpret", 0.98);
+    check("stablehlo/interpret", 0.98);
 }
 
 #[test]
 fn math_programs() {
-    check("math", 0.75);
+    check("stablehlo/math", 0.75);
 }
 
 #[test]
 fn quantized_programs() {
-    check("quantized", 0.95);
+    check("stablehlo/quantized", 0.95);
 }
 
 /// Runs every program of a folder; at least `share` of them must pass.
 fn check(folder: &str, share: f64) {
-    let Some(corpus) = corpus_dir() else {
-        eprintln!("SKIPPED: {folder}: ARTIFACT_CORPUS_DIR is not set");
-        return;
-    };
-    let programs = programs(&corpus.join("stablehlo").join(folder));
-    assert!(
-        !programs.is_empty(),
-        "no program in {folder} of {}",
-        corpus.display()
-    );
+    let Some(programs) = programs(folder) else { return };
     let (mut passed, mut report) = (0_usize, String::new());
     let mut counted = 0_usize;
-    for (path, verdict) in run_all(&programs) {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let exempt = EXEMPT.contains(&name.as_str());
+    for (program, verdict) in programs.iter().zip(run_all(&programs)) {
+        let name = program.name.as_str();
+        let exempt = EXEMPT.contains(&name);
         counted += usize::from(!exempt);
         let (word, reason) = match verdict {
             Verdict::Passed => {
@@ -100,45 +89,31 @@ fn check(folder: &str, share: f64) {
     );
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test finds the corpus by the environment"
-)]
-fn corpus_dir() -> Option<PathBuf> {
-    std::env::var_os("ARTIFACT_CORPUS_DIR").map(PathBuf::from)
-}
-
-fn programs(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let mut programs: Vec<PathBuf> = paths
-        .filter(|path| path.extension().is_some_and(|end| end == "mlir"))
-        .collect();
-    programs.sort();
-    programs
-}
-
-fn run_all(programs: &[PathBuf]) -> Vec<(PathBuf, Verdict)> {
+/// A verdict for each program, in order.
+fn run_all(programs: &[Program]) -> Vec<Verdict> {
     let next = AtomicUsize::new(0);
     let verdicts = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                while let Some(path) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let verdict = run(path);
-                    verdicts.lock().unwrap().push((path.clone(), verdict));
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(program) = programs.get(number) else {
+                        break;
+                    };
+                    let verdict = run(&program.text);
+                    verdicts.lock().unwrap().push((number, verdict));
                 }
             });
         }
     });
     let mut verdicts = verdicts.into_inner().unwrap();
-    verdicts.sort_by(|(a, _), (b, _)| a.cmp(b));
-    verdicts
+    verdicts.sort_by_key(|(number, _)| *number);
+    verdicts.into_iter().map(|(_, verdict)| verdict).collect()
 }
 
-fn run(path: &Path) -> Verdict {
-    let text = std::fs::read_to_string(path).unwrap();
-    let module = match parse_module(&text).into_module() {
+fn run(text: &str) -> Verdict {
+    let module = match parse_module(text).into_module() {
         Ok(module) => module,
         Err(diagnostics) => return Verdict::Failed(format!("not read: {}", diagnostics[0])),
     };

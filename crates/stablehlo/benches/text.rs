@@ -7,57 +7,25 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use artifact_ir::module::Module;
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::print::{PrintOptions, print_module};
+use artifact_testkit::corpus::all_programs;
 
 /// Passes over the corpus; the middle one counts.
 const PASSES: usize = 9;
-/// Levels of folders that are searched.
-const FOLDER_LEVELS_MAX: usize = 4;
 /// Share of a file inside `dense<...>` under which it counts as operations.
 const LITERAL_PERCENT_MAX: usize = 10;
 
 fn main() {
-    let Some(corpus) = corpus() else {
-        println!("ARTIFACT_CORPUS_DIR is not set: nothing to measure");
-        return;
-    };
-    let mut paths = Vec::new();
-    find(&corpus, FOLDER_LEVELS_MAX, &mut paths);
-    paths.sort();
-    let texts: Vec<String> = paths
-        .iter()
-        .filter_map(|path| std::fs::read_to_string(path).ok())
-        .collect();
+    let Some(programs) = all_programs() else { return };
+    let texts: Vec<String> = programs.into_iter().map(|program| program.text).collect();
     let operations: Vec<&String> = texts.iter().filter(|text| is_mostly_operations(text)).collect();
     measure_reading("read, all files", texts.iter());
     measure_reading("read, files of operations", operations.into_iter());
     measure_writing(&texts);
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "benchmarks find the corpus through the environment"
-)]
-fn corpus() -> Option<PathBuf> {
-    std::env::var_os("ARTIFACT_CORPUS_DIR").map(PathBuf::from)
-}
-
-fn find(folder: &Path, levels: usize, paths: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())) {
-        if path.is_dir() && levels > 0 {
-            find(&path, levels - 1, paths);
-        } else if path.extension().is_some_and(|extension| extension == "mlir") {
-            paths.push(path);
-        }
-    }
 }
 
 fn is_mostly_operations(text: &str) -> bool {

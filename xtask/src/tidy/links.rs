@@ -13,9 +13,7 @@ pub(super) fn check(paths: &[String], findings: &mut Findings) -> Outcome {
     for path in paths.iter().filter(|path| path.ends_with(".md")) {
         let text = files::read(Path::new(path))?;
         check_links(path, &text, findings)?;
-        if let Some(commands) = &commands {
-            check_commands(path, &text, commands, findings);
-        }
+        check_commands(path, &text, &commands, findings);
         check_tasks(path, &text, findings);
     }
     Ok(())
@@ -96,15 +94,11 @@ fn anchors(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The subcommands of `artifact`, from the generated reference; none while the workspace has no such page.
-fn documented_commands() -> Outcome<Option<BTreeSet<String>>> {
-    let page = Path::new(generate::CLI_PAGE);
-    if !page.exists() {
-        return Ok(None);
-    }
-    let text = files::read(page)?;
+/// The subcommands of `artifact`, from the generated reference.
+fn documented_commands() -> Outcome<BTreeSet<String>> {
+    let text = files::read(Path::new(generate::CLI_PAGE))?;
     let headings = text.lines().filter_map(|line| line.strip_prefix("## artifact "));
-    Ok(Some(headings.map(|name| name.trim().to_owned()).collect()))
+    Ok(headings.map(|name| name.trim().to_owned()).collect())
 }
 
 fn check_commands(path: &str, text: &str, commands: &BTreeSet<String>, findings: &mut Findings) {

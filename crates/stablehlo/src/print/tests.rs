@@ -500,11 +500,12 @@ fn depth_and_length_cost_no_stack() {
         value = draft.value(Unary::Negate, &[value], f32(&[]));
     }
     let mut block = draft.entry;
-    for _ in 0..20_000 {
+    // Indentation makes the text grow with the square of the depth.
+    for _ in 0..3_000 {
         let op = draft.op(block, Control::If, &[value], &[]);
         block = draft.region(op, &[]).0;
     }
     let text = print_module(&draft.finish(&[]), &PrintOptions::default());
     assert!(text.contains("%199999 = stablehlo.negate %199998 : tensor<f32>\n"));
-    assert_eq!(text.matches("\"stablehlo.if\"").count(), 20_000);
+    assert_eq!(text.matches("\"stablehlo.if\"").count(), 3_000);
 }

@@ -1,21 +1,13 @@
 //! What upstream's verifier refuses is refused here, at the annotated line.
 //!
-//! The corpus is at `ARTIFACT_CORPUS_DIR`. Its files carry annotations such as `// expected-error@+1 {{message}}`; the message is
-//! upstream's and not compared.
-
-#![expect(
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test says what it skips, and fails where its files are not as they should be"
-)]
+//! The files carry annotations such as `// expected-error@+1 {{message}}`; the message is upstream's and not compared.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
+use artifact_testkit::corpus::{Program, programs};
 
 /// Files without any finding, each with the reason why it is right to accept it here.
 const ACCEPTED: &[(&str, &str)] = &[
@@ -31,18 +23,6 @@ const ACCEPTED: &[(&str, &str)] = &[
 
 /// Percentage of files that must be refused at an annotated line.
 const REFUSED_MIN: usize = 90;
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests find the corpus through the environment"
-)]
-fn corpus() -> Option<PathBuf> {
-    let directory = std::env::var_os("ARTIFACT_CORPUS_DIR").map(PathBuf::from);
-    if directory.is_none() {
-        eprintln!("SKIPPED: ARTIFACT_CORPUS_DIR is not set, so no wrong program was refused");
-    }
-    directory
-}
 
 /// Lines, counted from 1, at which the text says that an error is expected.
 fn expected_lines(text: &str) -> BTreeSet<usize> {
@@ -84,14 +64,13 @@ enum Outcome {
     Accepted,
 }
 
-fn judge(path: &Path) -> Outcome {
-    let text = std::fs::read_to_string(path).unwrap();
-    let expected = expected_lines(&text);
-    assert!(!expected.is_empty(), "{} has no annotation", path.display());
-    let parsed = parse_module(&text);
+fn judge(program: &Program) -> Outcome {
+    let expected = expected_lines(&program.text);
+    assert!(!expected.is_empty(), "{} has no annotation", program.name);
+    let parsed = parse_module(&program.text);
     let mut findings = parsed.diagnostics;
     findings.extend(parsed.modules.iter().flat_map(verify));
-    let source = SourceText::new("", &text);
+    let source = SourceText::new("", &program.text);
     let lines = |offset| source.position(offset).line;
     if findings
         .iter()
@@ -111,19 +90,14 @@ fn judge(path: &Path) -> Outcome {
 
 #[test]
 fn annotated_lines_are_refused() {
-    let Some(corpus) = corpus() else { return };
-    let directory = corpus.join("stablehlo/reject");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(&directory)
-        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "mlir"))
-        .collect();
-    paths.sort();
+    let Some(programs) = programs("stablehlo/reject") else {
+        return;
+    };
     let mut refused = 0;
     let mut accepted = Vec::new();
-    for path in &paths {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        match judge(path) {
+    for program in &programs {
+        let name = program.name.as_str();
+        match judge(program) {
             Outcome::Refused => refused += 1,
             Outcome::Elsewhere(why) => eprintln!("{name}: {why}"),
             Outcome::Accepted => {
@@ -132,8 +106,9 @@ fn annotated_lines_are_refused() {
             }
         }
     }
-    eprintln!("{refused} of {} refused at an annotated line", paths.len());
-    assert!(!paths.is_empty() && refused * 100 >= paths.len() * REFUSED_MIN);
+    let all = programs.len();
+    eprintln!("{refused} of {all} refused at an annotated line");
+    assert!(refused * 100 >= all * REFUSED_MIN);
     let expected: Vec<&str> = ACCEPTED.iter().map(|(name, _)| *name).collect();
     assert_eq!(accepted, expected, "files without any finding");
 }

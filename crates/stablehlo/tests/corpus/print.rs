@@ -1,14 +1,13 @@
 //! What was read, written and read again is the same program; and writing it again gives the same bytes.
 //!
-//! The corpus is at `ARTIFACT_CORPUS_DIR`. Texts that do not parse are another test's matter and are left out here.
-
-use std::path::{Path, PathBuf};
+//! Texts that do not parse are another test's matter and are left out here.
 
 use artifact_ir::digest::program_digest;
 use artifact_ir::module::Module;
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 use artifact_stablehlo::source::SourceText;
+use artifact_testkit::corpus::programs;
 
 const ALL_OPTIONS: [PrintOptions; 3] = [
     PrintOptions {
@@ -24,25 +23,6 @@ const ALL_OPTIONS: [PrintOptions; 3] = [
         form: OperationForm::Generic,
     },
 ];
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests find the corpus through the environment"
-)]
-fn corpus() -> Option<PathBuf> {
-    std::env::var_os("ARTIFACT_CORPUS_DIR").map(PathBuf::from)
-}
-
-fn texts(directory: &Path) -> Vec<PathBuf> {
-    let entries =
-        std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    let mut texts: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "mlir"))
-        .collect();
-    texts.sort();
-    texts
-}
 
 /// What is wrong with a round trip, if anything.
 fn fault(module: &Module, options: &PrintOptions) -> Option<String> {
@@ -68,13 +48,10 @@ fn fault(module: &Module, options: &PrintOptions) -> Option<String> {
 
 /// Sends every text of a folder there and back, `least` of them at the least.
 fn check(folder: &str, least: usize) {
-    let Some(corpus) = corpus() else { return };
+    let Some(programs) = programs(folder) else { return };
     let (mut faults, mut count) = (Vec::new(), 0);
-    for path in texts(&corpus.join(folder)) {
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            panic!("{} cannot be read", path.display());
-        };
-        let parsed = parse_module(&text);
+    for program in &programs {
+        let parsed = parse_module(&program.text);
         if !parsed.diagnostics.is_empty() {
             continue;
         }
@@ -82,7 +59,7 @@ fn check(folder: &str, least: usize) {
         for options in &ALL_OPTIONS {
             let fault = parsed.modules.iter().find_map(|module| fault(module, options));
             if let Some(fault) = fault {
-                faults.push(format!("{} with {options:?}: {fault}", path.display()));
+                faults.push(format!("{} with {options:?}: {fault}", program.name));
                 break;
             }
         }
@@ -94,13 +71,6 @@ fn check(folder: &str, least: usize) {
         faults.len(),
         faults.join("\n")
     );
-}
-
-#[test]
-fn the_corpus_is_there() {
-    if corpus().is_none() {
-        eprintln!("SKIPPED: ARTIFACT_CORPUS_DIR is not set, so no text of the corpus was printed");
-    }
 }
 
 #[test]
