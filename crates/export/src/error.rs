@@ -37,6 +37,14 @@ impl ExportError {
         }
     }
 
+    /// A file that needs another version of the tool.
+    pub(crate) fn upgrade(what: impl Into<String>) -> Self {
+        Self {
+            kind: ExportErrorKind::Upgrade,
+            ..Self::input(what)
+        }
+    }
+
     /// A program that does not verify.
     pub(crate) fn invalid(diagnostics: Vec<Diagnostic>) -> Self {
         let what = "the program breaks rules of StableHLO".to_owned();

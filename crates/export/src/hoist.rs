@@ -19,7 +19,7 @@ use artifact_ir::module::{Body, FunctionId, Module, OpId, Parameter, RegionId, V
 use artifact_ir::op::{Chlo, Control, Creation, Op};
 use artifact_ir::types::{TensorType, Type};
 
-use crate::splice::{detach, replace_uses};
+use crate::splice::{detach, in_text_order, replace_uses};
 
 /// Constants of more bytes than this are hoisted.
 pub const HOISTED_BYTES_MIN: u64 = 4096;
@@ -171,11 +171,11 @@ fn hoist_function(
     let Some(body) = &module.functions[function].body else {
         return Vec::new();
     };
-    let own = large_constants(body);
-    let calls: Vec<(OpId, FunctionId)> = body
-        .ops
+    let order = in_text_order(body);
+    let own = large_constants(body, &order);
+    let calls: Vec<(OpId, FunctionId)> = order
         .iter()
-        .filter_map(|(id, operation)| Some((id, callee(module, &operation.op)?)))
+        .filter_map(|id| Some((*id, callee(module, &body.ops[*id].op)?)))
         .filter(|(_, callee)| hoisted.get(callee).is_some_and(|constants| !constants.is_empty()))
         .collect();
     let mut constants: Vec<(Key, Literal)> = Vec::new();
@@ -245,9 +245,10 @@ fn add_arguments(
 }
 
 /// The constants of a body that are hoisted, in order of appearance.
-fn large_constants(body: &Body) -> Vec<(OpId, Literal)> {
+fn large_constants(body: &Body, order: &[OpId]) -> Vec<(OpId, Literal)> {
     let isolated = isolated_regions(body);
-    let large = body.ops.iter().filter_map(|(id, operation)| {
+    let large = order.iter().filter_map(|id| {
+        let operation = &body.ops[*id];
         let Op::Creation(Creation::Constant(constant)) = &operation.op else {
             return None;
         };
@@ -256,7 +257,7 @@ fn large_constants(body: &Body) -> Vec<(OpId, Literal)> {
         let plain = literal.ty().element.as_plain().is_some();
         let inside = is_inside(body, body.blocks[operation.block].region, &isolated);
         let hoisted = plain && bytes > HOISTED_BYTES_MIN && literal.uniform().is_none() && !inside;
-        hoisted.then(|| (id, literal.clone()))
+        hoisted.then(|| (*id, literal.clone()))
     });
     large.collect()
 }

@@ -3,16 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use artifact_container::manifest::Manifest;
 use artifact_container::{Container, SectionId};
 use artifact_core::blob::Blob;
+use artifact_ir::diagnostic::Diagnostic;
 use artifact_ir::literal::Literal;
+use artifact_ir::location::{Location, LocationId};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::TensorType;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::source::SourceText;
 
 use crate::error::ExportError;
-use crate::pack::{CALLING_CONVENTION, PROGRAM_FORMAT};
+use crate::pack::{CALLING_CONVENTION, PROGRAM_FORMAT, custom_call_entries, signature_entry};
 use crate::restore::restore;
 use crate::signature::{Argument, Signature};
 
@@ -23,6 +27,7 @@ pub struct Loaded {
     entry: FunctionId,
     signature: Signature,
     constants: Vec<Literal>,
+    platforms: Vec<String>,
 }
 
 impl Loaded {
@@ -41,17 +46,19 @@ impl Loaded {
     /// See [`Loaded::open`].
     pub fn from_container(container: &Arc<Container>) -> Result<Self, ExportError> {
         check_format(container)?;
-        let module = program(container)?;
+        let mut module = program(container)?;
         let entry = module
             .entry()
             .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;
         let constants = constants(container)?;
         let signature = signature(container, &module, entry, &constants)?;
+        name_arguments(&mut module, entry, &signature);
         Ok(Self {
             module,
             entry,
             signature,
             constants,
+            platforms: container.manifest().platforms.clone(),
         })
     }
 
@@ -79,6 +86,12 @@ impl Loaded {
         &self.constants
     }
 
+    /// The platforms that the program was made for; empty where it runs on any.
+    #[must_use]
+    pub fn platforms(&self) -> &[String] {
+        &self.platforms
+    }
+
     /// The program with its constants put back.
     ///
     /// # Errors
@@ -91,21 +104,47 @@ impl Loaded {
 
 fn check_format(container: &Container) -> Result<(), ExportError> {
     let manifest = container.manifest();
-    if manifest.program.name != PROGRAM_FORMAT.0 {
-        let format = &manifest.program;
+    let (name, newest) = PROGRAM_FORMAT;
+    let format = &manifest.program;
+    if format.name != name {
         let what = format!(
-            "the program is {} {}, this tool reads {}",
-            format.name, format.version, PROGRAM_FORMAT.0
+            "the program is in the format `{}`, this tool reads {name}",
+            format.name
         );
-        return Err(ExportError::input(what));
+        return Err(ExportError::upgrade(what));
     }
-    if manifest.calling_convention != CALLING_CONVENTION {
-        let convention = manifest.calling_convention;
-        let what =
-            format!("the program has calling convention {convention}, this tool knows {CALLING_CONVENTION}");
-        return Err(ExportError::input(what));
+    match (numbers(&format.version), numbers(newest)) {
+        (None, _) => {
+            let what = format!(
+                "the program's version `{}` is not of the form 1.2.3",
+                format.version
+            );
+            Err(ExportError::input(what))
+        }
+        (version, readable) if version > readable => {
+            let version = &format.version;
+            let what = format!("the program is {name} {version}, this tool reads up to {newest}");
+            Err(ExportError::upgrade(what))
+        }
+        _ if manifest.calling_convention != CALLING_CONVENTION => {
+            let convention = manifest.calling_convention;
+            let what = format!(
+                "the program has calling convention {convention}, this tool knows {CALLING_CONVENTION}"
+            );
+            Err(ExportError::upgrade(what))
+        }
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Major, minor and patch number.
+fn numbers(version: &str) -> Option<[u32; 3]> {
+    let numbers: Vec<u32> = version
+        .split('.')
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    numbers.try_into().ok()
 }
 
 fn program(container: &Container) -> Result<Module, ExportError> {
@@ -114,7 +153,7 @@ fn program(container: &Container) -> Result<Module, ExportError> {
         .map_err(|_| ExportError::input("the program section is not UTF-8 text"))?;
     let parsed = parse_module(text);
     if !parsed.diagnostics.is_empty() {
-        return Err(ExportError::invalid(parsed.diagnostics));
+        return Err(refused(text, &parsed.diagnostics));
     }
     let mut modules = parsed.modules.into_iter();
     let (Some(module), None) = (modules.next(), modules.next()) else {
@@ -124,8 +163,17 @@ fn program(container: &Container) -> Result<Module, ExportError> {
     if diagnostics.is_empty() {
         Ok(module)
     } else {
-        Err(ExportError::invalid(diagnostics))
+        Err(refused(text, &diagnostics))
     }
+}
+
+/// The findings with their places: nobody but who holds the artifact sees its text.
+fn refused(text: &str, diagnostics: &[Diagnostic]) -> ExportError {
+    let findings = SourceText::new("program", text).render_all(diagnostics);
+    ExportError::input(format!(
+        "the artifact's program is refused\n{}",
+        findings.trim_end()
+    ))
 }
 
 /// Lends out a constant's bytes for as long as a literal needs them.
@@ -205,9 +253,51 @@ fn signature(
             })
             .collect()
     };
-    Ok(Signature {
+    let signature = Signature {
         function: function.name.to_string(),
         inputs: named(&manifest.inputs, arguments),
         outputs: named(&manifest.outputs, &function.results),
-    })
+    };
+    check_manifest(container.manifest(), module, &signature)?;
+    Ok(signature)
+}
+
+/// Puts the names of the manifest where [`Signature::of`] finds them: the text has none, and who converts a program or exports
+/// it again keeps them.
+fn name_arguments(module: &mut Module, entry: FunctionId, signature: &Signature) {
+    for (index, input) in signature.inputs.iter().enumerate() {
+        if input.name != format!("arg{index}") {
+            let name = Location::Name {
+                name: input.name.as_str().into(),
+                child: LocationId::UNKNOWN,
+            };
+            module.functions[entry].arguments[index].location = module.locations.intern(name);
+        }
+    }
+}
+
+/// Refuses a manifest that says something else than the program does: who reads it believes it.
+fn check_manifest(manifest: &Manifest, module: &Module, signature: &Signature) -> Result<(), ExportError> {
+    let (said, is) = (&manifest.signature, signature_entry(signature));
+    if said.function != is.function {
+        let (said, is) = (&said.function, &is.function);
+        let what = format!("the manifest names the function `{said}`, the program's entry is `{is}`");
+        return Err(ExportError::input(what));
+    }
+    let said_values = said.inputs.iter().chain(&said.outputs);
+    let values = signature.inputs.iter().chain(&signature.outputs);
+    for ((said, is), value) in said_values.zip(is.inputs.iter().chain(&is.outputs)).zip(values) {
+        if said != is {
+            let what = format!(
+                "the manifest gives `{}` elements of {} and the shape {:?}, in the program it is {}",
+                said.name, said.dtype, said.shape, value.ty
+            );
+            return Err(ExportError::input(what));
+        }
+    }
+    if manifest.custom_calls != custom_call_entries(module) {
+        let what = "the manifest lists other custom calls than the program makes";
+        return Err(ExportError::input(what));
+    }
+    Ok(())
 }

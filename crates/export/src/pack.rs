@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use artifact_container::manifest::{self, Manifest, Producer, ProgramFormat};
 use artifact_container::{ConstantSource, ConstantType, ContainerBuilder, Output, Written};
 use artifact_ir::literal::Literal;
+use artifact_ir::module::Module;
 use artifact_ir::types::{Dim, Type};
 use artifact_stablehlo::print::{PrintOptions, print_module};
 
-use crate::custom_calls::custom_calls;
+use crate::custom_calls::{CustomCallUse, custom_calls};
 use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::hoist::hoist;
-use crate::signature::Argument;
+use crate::signature::{Argument, Signature};
 
 /// The format of the program section, by name and version of StableHLO.
 pub const PROGRAM_FORMAT: (&str, &str) = ("stablehlo-text", "1.20.0");
@@ -59,7 +60,6 @@ fn dense_bytes(constant: &Literal) -> &[u8] {
 }
 
 fn manifest(exported: &Exported, options: &PackOptions) -> Manifest {
-    let signature = exported.signature();
     let (name, version) = PROGRAM_FORMAT;
     Manifest {
         producer: Producer {
@@ -70,27 +70,35 @@ fn manifest(exported: &Exported, options: &PackOptions) -> Manifest {
             name: name.to_owned(),
             version: version.to_owned(),
         },
-        signature: manifest::Signature {
-            function: signature.function.clone(),
-            inputs: signature.inputs.iter().map(value).collect(),
-            outputs: signature.outputs.iter().map(value).collect(),
-        },
+        signature: signature_entry(exported.signature()),
         platforms: Vec::new(),
         required_features: Vec::new(),
         calling_convention: CALLING_CONVENTION,
-        custom_calls: custom_calls(exported.module())
-            .into_iter()
-            .map(|call| manifest::CustomCall {
-                target: call.target,
-                api_version: call.api_version,
-                has_side_effect: call.has_side_effect,
-                count: call.count,
-            })
-            .collect(),
+        custom_calls: custom_call_entries(exported.module()),
         constants: Vec::new(),
         created: options.created,
         metadata: options.metadata.clone(),
     }
+}
+
+/// What the manifest says of a signature.
+pub(crate) fn signature_entry(signature: &Signature) -> manifest::Signature {
+    manifest::Signature {
+        function: signature.function.clone(),
+        inputs: signature.inputs.iter().map(value).collect(),
+        outputs: signature.outputs.iter().map(value).collect(),
+    }
+}
+
+/// What the manifest says of the custom calls of a program.
+pub(crate) fn custom_call_entries(module: &Module) -> Vec<manifest::CustomCall> {
+    let entry = |call: CustomCallUse| manifest::CustomCall {
+        target: call.target,
+        api_version: call.api_version,
+        has_side_effect: call.has_side_effect,
+        count: call.count,
+    };
+    custom_calls(module).into_iter().map(entry).collect()
 }
 
 fn value(argument: &Argument) -> manifest::Value {

