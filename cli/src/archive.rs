@@ -11,6 +11,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::failure::{Failure, Outcome};
+use crate::files;
 use crate::npy::Array;
 
 /// Largest array that is read; an archive may announce any size.
@@ -27,7 +28,7 @@ pub(crate) struct Archive {
 
 impl Archive {
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
-        let file = File::open(path).map_err(|error| Failure::file("cannot open", path, &error))?;
+        let file = files::open(path)?;
         let refuse = |error: &dyn std::error::Error| {
             Failure::file("cannot read the archive", path, error)
                 .hint("give a .npz file as numpy.savez writes it")
@@ -93,10 +94,7 @@ impl Archive {
 
 /// Reads one array from a file of its own.
 pub(crate) fn read_array(path: &Path) -> Outcome<Array> {
-    let refuse = |error: &dyn std::error::Error| Failure::file("cannot read", path, error);
-    let length = std::fs::metadata(path).map_err(|error| refuse(&error))?.len();
-    ARRAY_BYTES.check(length).map_err(|error| refuse(&error))?;
-    let bytes = std::fs::read(path).map_err(|error| refuse(&error))?;
+    let bytes = files::read(path, &ARRAY_BYTES)?;
     Array::read(&bytes).map_err(|why| Failure::input(format!("{} cannot be read: {why}", path.display())))
 }
 

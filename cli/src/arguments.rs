@@ -72,6 +72,25 @@ pub(crate) struct InspectArguments {
 /// Bytes of values that a program may hold unless told otherwise.
 const VALUE_BYTES_MAX: u64 = 8 << 30;
 
+/// A tolerance: finite, and not negative.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let tolerance: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    if tolerance.is_finite() && tolerance >= 0.0 {
+        Ok(tolerance)
+    } else {
+        Err("a tolerance is a finite number that is not negative".to_owned())
+    }
+}
+
+/// Jobs that one check may run side by side.
+fn jobs(text: &str) -> Result<usize, String> {
+    const JOBS_MAX: usize = 1024;
+    match text.parse() {
+        Ok(jobs @ 1..=JOBS_MAX) => Ok(jobs),
+        _ => Err(format!("give a number from 1 to {JOBS_MAX}")),
+    }
+}
+
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
@@ -85,7 +104,7 @@ pub(crate) enum EngineName {
   artifact run model.artifact --input x=x.npy --output results.npz
   artifact run program.mlir --random 7 --output results.npz
 
-An array is matched by the name of the argument, else by its position as argN or arr_N. bf16 arrays hold bit patterns as
+An array is matched by the name of the argument, else by its position as argN or arr_N; `artifact inspect` shows the names. bf16 arrays hold bit patterns as
 uint16, 8-bit and narrower floats theirs as uint8, 2- and 4-bit integers one element a byte. --random draws floats
 uniformly from [-1, 1), integers from 0 to 7 and booleans, the same for the same seed everywhere.")]
 pub(crate) struct RunArguments {
@@ -108,10 +127,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "WANT.npz")]
     pub(crate) expect: Option<PathBuf>,
     /// Relative tolerance of the comparison: |got - want| <= atol + rtol * |want|
-    #[arg(long, default_value_t = 1e-5)]
+    #[arg(long, default_value_t = 1e-5, value_parser = tolerance, requires = "expect")]
     pub(crate) rtol: f64,
     /// Absolute tolerance of the comparison
-    #[arg(long, default_value_t = 1e-6)]
+    #[arg(long, default_value_t = 1e-6, value_parser = tolerance, requires = "expect")]
     pub(crate) atol: f64,
     /// What runs the program
     #[arg(long, value_enum, default_value = "reference")]
@@ -129,6 +148,8 @@ pub(crate) struct RunArguments {
   *.mlir with check.* expectations inside;
   programs listed in a cases.json or manifest.json beside them, with inputs and results in .npz;
   programs that an index.json expects to be refused, at the lines that it names.
+A program that cannot be judged here, such as one that needs inputs that no list gives, counts as unsupported; only failed
+ones make the exit code 1.
 
 Example:
   artifact check programs/ -j 2")]
@@ -143,7 +164,7 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) json: bool,
     /// Number of programs that run side by side; by default one a processor
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
     /// Stop a program after so many operations, and count it as failed
     #[arg(long, value_name = "N", default_value_t = 200_000_000)]

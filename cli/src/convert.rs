@@ -12,8 +12,8 @@ use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 use artifact_stablehlo::source::SourceText;
 
 use crate::arguments::{ConvertArguments, Format};
-use crate::check::files::{files_under, has_extension};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::files::{self, files_under, has_extension};
 use crate::output;
 use crate::program::{is_artifact, read_text};
 
@@ -24,7 +24,11 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
         let what = format!("{} files cannot be written to one place", inputs.len());
         return Err(Failure::usage(what).hint("give --output-dir"));
     }
-    for (input, target) in inputs.iter().zip(targets(&inputs, options)?) {
+    let targets = targets(&inputs, options)?;
+    for target in targets.iter().flatten() {
+        files::refuse_overwriting(target, inputs.iter().map(PathBuf::as_path))?;
+    }
+    for (input, target) in inputs.iter().zip(targets) {
         let text = convert(input, options)?;
         match target {
             Some(path) => {
@@ -91,7 +95,7 @@ fn convert(input: &Path, options: &ConvertArguments) -> Outcome<String> {
     };
     if is_artifact(input)? {
         let loaded = Loaded::open(input).and_then(Loaded::into_module);
-        let module = loaded.map_err(|error| Failure::export(input, &error, None))?;
+        let module = loaded.map_err(|error| Failure::export(input, &error))?;
         return Ok(print_module(&module, &print));
     }
     let text = read_text(input)?;
@@ -114,6 +118,9 @@ fn modules(path: &Path, text: &str) -> Outcome<Vec<Module>> {
     let modules = parse_module(text)
         .into_modules()
         .map_err(|diagnostics| refuse(&diagnostics))?;
+    if modules.is_empty() {
+        return Err(Failure::input(format!("{} holds no module", path.display())));
+    }
     let findings: Vec<_> = modules.iter().flat_map(verify).collect();
     if findings.is_empty() {
         Ok(modules)

@@ -1,13 +1,13 @@
 //! `artifact export`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use artifact_container::atomic::AtomicFile;
 use artifact_export::{PackOptions, pack};
 
 use crate::arguments::ExportArguments;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
 use crate::output;
 use crate::program::{export_text, is_artifact, read_text};
 
@@ -22,6 +22,7 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
             Failure::input(what).hint("give StableHLO text; `artifact convert` prints an artifact's program")
         );
     }
+    files::refuse_overwriting(&options.output, [options.program.as_path()])?;
     let text = read_text(&options.program)?;
     let exported = export_text(&options.program, &text)?;
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
@@ -29,18 +30,14 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     let written = pack(&exported, &pack_options, &mut file).map_err(|error| refuse(&error))?;
     file.commit().map_err(|error| refuse(&error))?;
     output::text(&format!(
-        "{}: {} bytes, {} inputs, {} outputs, file digest {}\n",
-        file_name(&options.output),
+        "{}: {} bytes, inputs: {}, outputs: {}, file digest {}\n",
+        options.output.display(),
         written.file_length,
         exported.signature().inputs.len(),
         exported.signature().outputs.len(),
         written.file_digest
     ))?;
     Ok(Exit::Ok)
-}
-
-fn file_name(path: &Path) -> String {
-    path.display().to_string()
 }
 
 /// Seconds to record: none, a number, or those of `SOURCE_DATE_EPOCH` (reproducible-builds.org).
@@ -76,6 +73,9 @@ fn metadata(options: &ExportArguments) -> Outcome<BTreeMap<String, String>> {
                 "`--metadata {entry}` is not of the form KEY=VALUE"
             )));
         };
+        if key.is_empty() {
+            return Err(Failure::usage(format!("`--metadata {entry}` has no key")));
+        }
         if metadata.insert(key.to_owned(), value.to_owned()).is_some() {
             return Err(Failure::usage(format!("`--metadata {key}=` is given twice")));
         }

@@ -63,6 +63,10 @@ impl Failure {
         Self::new(Exit::BadInput, what)
     }
 
+    pub(crate) fn engine(what: impl Into<String>) -> Self {
+        Self::new(Exit::Engine, what)
+    }
+
     pub(crate) fn internal(what: impl Into<String>) -> Self {
         Self::new(Exit::Internal, what)
     }
@@ -87,15 +91,13 @@ impl Failure {
         self
     }
 
-    /// An artifact or a program that cannot be exported or loaded. `details` are the rendered findings about a program.
-    pub(crate) fn export(path: &Path, error: &ExportError, details: Option<String>) -> Self {
+    /// An artifact or a program that cannot be exported or loaded.
+    pub(crate) fn export(path: &Path, error: &ExportError) -> Self {
         let exit = match error.kind() {
             ExportErrorKind::Upgrade => Exit::Incompatible,
             _ => Exit::BadInput,
         };
-        let mut failure = Self::new(exit, format!("{} is refused", path.display())).because(error);
-        failure.causes.extend(details);
-        failure
+        Self::new(exit, format!("{} is refused", path.display())).because(error)
     }
 
     /// A run that stopped. `place` is the rendered place in the program.

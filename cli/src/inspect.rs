@@ -11,10 +11,15 @@ use serde_json::json;
 use crate::arguments::InspectArguments;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{self, one_line};
+use crate::program::is_artifact;
 
 pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
     let path = &options.artifact;
-    let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error), None);
+    if !is_artifact(path)? {
+        let what = format!("{} is not an artifact", path.display());
+        return Err(Failure::input(what).hint("`artifact export` makes one of StableHLO text"));
+    }
+    let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error));
     let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
     if options.verify {
         container.verify_all().map_err(refuse)?;

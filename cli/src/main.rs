@@ -6,10 +6,10 @@
 mod archive;
 mod arguments;
 mod check;
-mod compare;
 mod convert;
 mod export;
 mod failure;
+mod files;
 mod inspect;
 mod npy;
 mod output;

@@ -31,12 +31,21 @@ pub(crate) fn note(text: &str) {
 
 /// A text of one line, from a file: every control character is escaped, so that it cannot pass for another line either.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    escaped(text, char::is_control)
+    escaped(text, is_invisible)
 }
 
 /// A text of several lines without any other control character.
 fn harmless(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| c.is_control() && !matches!(c, '\n' | '\t'))
+    escaped(text, |c| is_invisible(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// Characters that show nothing themselves and change how others are shown: controls, and the format characters that turn or
+/// join text (Unicode, general category Cf).
+fn is_invisible(c: char) -> bool {
+    let format = matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    format || c.is_control()
 }
 
 fn escaped(text: &str, refused: fn(char) -> bool) -> Cow<'_, str> {
@@ -62,6 +71,7 @@ mod tests {
     fn control_characters_are_escaped() {
         assert_eq!(one_line("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
         assert_eq!(harmless("a\n\tb\r\u{9b}"), "a\n\tb\\r\\u{9b}");
+        assert_eq!(one_line("a\u{202e}b\u{200b}"), "a\\u{202e}b\\u{200b}");
         assert!(matches!(one_line("plain é"), Cow::Borrowed(_)));
     }
 }

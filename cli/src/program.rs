@@ -13,6 +13,7 @@ use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
+use crate::files;
 
 /// Largest program text that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program's text", 1 << 31, "bytes");
@@ -24,6 +25,8 @@ pub(crate) struct Program {
     pub(crate) signature: Signature,
     /// Constants that stand for the last arguments of the entry.
     pub(crate) constants: Vec<Literal>,
+    /// The platforms that it was made for; empty where it runs on any.
+    pub(crate) platforms: Vec<String>,
     /// The text that the module was read from, for messages; an artifact's is not kept.
     text: Option<String>,
 }
@@ -41,7 +44,7 @@ impl Program {
     fn from_artifact(path: &Path) -> Outcome<Self> {
         Loaded::open(path)
             .map(Self::from_loaded)
-            .map_err(|error| Failure::export(path, &error, None))
+            .map_err(|error| Failure::export(path, &error))
     }
 
     /// Opens an artifact that is in memory; `path` is what messages call it.
@@ -50,7 +53,7 @@ impl Program {
         let loaded = container.and_then(|container| Loaded::from_container(&Arc::new(container)));
         loaded
             .map(Self::from_loaded)
-            .map_err(|error| Failure::export(path, &error, None))
+            .map_err(|error| Failure::export(path, &error))
     }
 
     fn from_loaded(loaded: Loaded) -> Self {
@@ -59,6 +62,7 @@ impl Program {
             entry: loaded.entry(),
             signature: loaded.signature().clone(),
             constants: loaded.constants().to_vec(),
+            platforms: loaded.platforms().to_vec(),
             text: None,
         }
     }
@@ -70,6 +74,7 @@ impl Program {
             entry: exported.entry(),
             signature: exported.signature().clone(),
             constants: Vec::new(),
+            platforms: Vec::new(),
             text: Some(text),
         })
     }
@@ -93,15 +98,18 @@ pub(crate) fn place(path: &Path, text: &str, source: SourceOffset) -> Option<Str
 
 /// Reads the text of a program.
 pub(crate) fn read_text(path: &Path) -> Outcome<String> {
-    let refuse = |error: &dyn std::error::Error| Failure::file("cannot read", path, error);
-    let length = std::fs::metadata(path).map_err(|error| refuse(&error))?.len();
-    PROGRAM_BYTES.check(length).map_err(|error| refuse(&error))?;
-    let bytes = std::fs::read(path).map_err(|error| refuse(&error))?;
+    let bytes = files::read(path, &PROGRAM_BYTES)?;
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        let what = format!("{} starts with a byte order mark", path.display());
+        return Err(Failure::input(what).hint("save it as UTF-8 without the mark"));
+    }
     String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let what = format!("{} is neither an artifact nor StableHLO text", path.display());
-        Failure::input(what)
-            .because(&error)
-            .hint("give a .mlir file or an artifact written by `artifact export`")
+        Failure::input(what).because(&error).hint(format!(
+            "line {line} is not UTF-8; give a .mlir file or an artifact written by `artifact export`"
+        ))
     })
 }
 
@@ -120,7 +128,7 @@ pub(crate) fn export_text(path: &Path, text: &str) -> Outcome<Exported> {
         .map_err(|diagnostics| refuse(&diagnostics))?;
     Exported::new(module).map_err(|error| {
         if error.diagnostics.is_empty() {
-            Failure::export(path, &error, None)
+            Failure::export(path, &error)
         } else {
             refuse(&error.diagnostics)
         }
@@ -131,7 +139,7 @@ pub(crate) fn export_text(path: &Path, text: &str) -> Outcome<Exported> {
 pub(crate) fn is_artifact(path: &Path) -> Outcome<bool> {
     use std::io::Read;
     let mut start = [0; MAGIC.len()];
-    let mut file = std::fs::File::open(path).map_err(|error| Failure::file("cannot open", path, &error))?;
+    let mut file = files::open(path)?;
     match file.read_exact(&mut start) {
         Ok(()) => Ok(start == MAGIC),
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),

@@ -1,18 +1,20 @@
 //! `artifact run`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use artifact_eval::comparison::{Closeness, difference};
+use artifact_eval::scalar::Scalar;
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{Options, Outcome as RunOutcome, Value, evaluate};
 use artifact_export::{Argument, Signature};
-use artifact_ir::types::{TensorType, Type};
+use artifact_ir::types::{ElementType, TensorType, Type};
 
 use crate::archive::{self, Archive};
 use crate::arguments::RunArguments;
-use crate::compare::{Tolerance, difference};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
 use crate::output;
 use crate::program::Program;
 use crate::random::Random;
@@ -20,6 +22,17 @@ use crate::tensors::{array_of, literal_of};
 
 pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     let program = Program::open(&options.program)?;
+    runs_here(&program, &options.program)?;
+    if let Some(output) = &options.output {
+        let files = named_files(&options.input)?;
+        let archives = [
+            Some(&options.program),
+            options.inputs.as_ref(),
+            options.expect.as_ref(),
+        ];
+        let read = archives.into_iter().flatten().chain(files.values());
+        files::refuse_overwriting(output, read.map(PathBuf::as_path))?;
+    }
     let inputs = inputs(&program.signature, options)?;
     let steps = Options {
         steps_max: options.max_steps,
@@ -47,17 +60,33 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     }
     match &options.expect {
         Some(path) => {
-            let tolerance = Tolerance {
-                rtol: options.rtol,
-                atol: options.atol,
-            };
-            if !compare(path, &program.signature, &results, tolerance)? {
+            let equal = compare(path, &program.signature, &results, options)?;
+            let all = results.len();
+            let RunArguments { rtol, atol, .. } = options;
+            output::text(&format!(
+                "{equal} of {all} results agree (rtol {rtol:e}, atol {atol:e})\n"
+            ))?;
+            if equal < all {
                 exit = Exit::CheckFailed;
             }
         }
         None => describe(&program.signature, &results)?,
     }
     Ok(exit)
+}
+
+/// Refuses a program that was made for other platforms. The reference engine counts as a CPU.
+fn runs_here(program: &Program, path: &Path) -> Outcome<()> {
+    const PLATFORM: &str = "cpu";
+    if program.platforms.is_empty() || program.platforms.iter().any(|platform| platform == PLATFORM) {
+        return Ok(());
+    }
+    let platforms = program.platforms.join(", ");
+    let what = format!(
+        "{} is for the platforms {platforms}; the reference engine is for {PLATFORM}",
+        path.display()
+    );
+    Err(Failure::engine(what).hint("export the program for this platform"))
 }
 
 /// Runs a program on the values of its arguments, hoisted constants added.
@@ -102,7 +131,7 @@ fn array_name(name: &str, index: usize) -> String {
 /// Where the values of arguments come from.
 struct Sources {
     archive: Option<Archive>,
-    files: BTreeMap<String, std::path::PathBuf>,
+    files: BTreeMap<String, PathBuf>,
     random: Option<Random>,
 }
 
@@ -119,7 +148,7 @@ fn inputs(signature: &Signature, options: &RunArguments) -> Outcome<Vec<Value>> 
         .collect()
 }
 
-fn named_files(inputs: &[String]) -> Outcome<BTreeMap<String, std::path::PathBuf>> {
+fn named_files(inputs: &[String]) -> Outcome<BTreeMap<String, PathBuf>> {
     let mut files = BTreeMap::new();
     for input in inputs {
         // A name may hold `=`, a path seldom does.
@@ -128,6 +157,11 @@ fn named_files(inputs: &[String]) -> Outcome<BTreeMap<String, std::path::PathBuf
                 "`--input {input}` is not of the form NAME=FILE.npy"
             )));
         };
+        if name.is_empty() || path.is_empty() {
+            return Err(Failure::usage(format!(
+                "`--input {input}` lacks the name or the file of NAME=FILE.npy"
+            )));
+        }
         if files.insert(name.to_owned(), path.into()).is_some() {
             return Err(Failure::usage(format!("`--input {name}=` is given twice")));
         }
@@ -237,46 +271,65 @@ fn random_input(random: &mut Random, ty: &Arc<TensorType>) -> Result<Value, Stri
         .map_err(|error| error.to_string())
 }
 
-/// Compares results with an archive and says what differs.
-fn compare(path: &Path, signature: &Signature, results: &[Tensor], tolerance: Tolerance) -> Outcome<bool> {
+/// Refuses arrays that are no result: a wrong name would else compare nothing.
+fn refuse_unknown_results(path: &Path, signature: &Signature, archive: &Archive) -> Outcome<()> {
+    let results: Vec<[String; 3]> = signature
+        .outputs
+        .iter()
+        .enumerate()
+        .map(|(index, output)| result_names(&output.name, index))
+        .collect();
+    let is_result = |name: &str| results.iter().flatten().any(|known| known == name);
+    let unknown: Vec<&str> = archive.names().filter(|name| !is_result(name)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "{} has arrays that are no result: `{}`",
+        path.display(),
+        unknown.join("`, `")
+    );
+    Err(Failure::input(what).hint(format!("the results are {}", names(&signature.outputs))))
+}
+
+/// The names that the array of a result may have, best first.
+fn result_names(name: &str, index: usize) -> [String; 3] {
+    [name.to_owned(), format!("result{index}"), format!("arr_{index}")]
+}
+
+/// Compares results with an archive, says what differs, and counts those that agree.
+fn compare(path: &Path, signature: &Signature, results: &[Tensor], options: &RunArguments) -> Outcome<usize> {
+    let closeness = Closeness::Relative {
+        rtol: options.rtol,
+        atol: options.atol,
+    };
     let mut archive = Archive::open(path)?;
+    refuse_unknown_results(path, signature, &archive)?;
     let mut equal = 0;
     for (index, (output, result)) in signature.outputs.iter().zip(results).enumerate() {
         let mut array = None;
-        for name in [
-            output.name.clone(),
-            format!("result{index}"),
-            format!("arr_{index}"),
-        ] {
+        for name in result_names(&output.name, index) {
             array = array.or(archive.read(&name)?);
         }
         let missing = || {
-            let have = archive.names().collect::<Vec<_>>().join(", ");
             let what = format!(
                 "{} has no array for result `{}` (number {index})",
                 path.display(),
                 output.name
             );
-            Failure::input(what).hint(format!(
-                "it has {have}; name it `{}`, `result{index}` or `arr_{index}`",
-                output.name
-            ))
+            let [best, by_number, unnamed] = result_names(&output.name, index);
+            Failure::input(what).hint(format!("name it `{best}`, `{by_number}` or `{unnamed}`"))
         };
         let array = array.ok_or_else(missing)?;
         let mismatch = |why: String| Failure::input(format!("expected result `{}`: {why}", output.name));
         let want = literal_of(array, result.ty()).map_err(mismatch)?;
         let want = Tensor::from_literal(&want).map_err(|error| mismatch(error.to_string()))?;
-        match difference(result, &want, tolerance) {
+        match difference(result, &want, closeness) {
             None => equal += 1,
             Some(difference) => output::note(&format!("result `{}`: {difference}", output.name)),
         }
     }
-    let Tolerance { rtol, atol } = tolerance;
-    output::text(&format!(
-        "{equal} of {} results agree (rtol {rtol:e}, atol {atol:e})\n",
-        results.len()
-    ))?;
-    Ok(equal == results.len())
+    Ok(equal)
 }
 
 /// Says what came out, small values in full.
@@ -286,7 +339,7 @@ fn describe(signature: &Signature, results: &[Tensor]) -> Outcome<()> {
         let shown: Vec<String> = result
             .scalars()
             .take(SHOWN_MAX)
-            .map(|scalar| format!("{scalar:?}"))
+            .map(|scalar| element_text(scalar, result.storage()))
             .collect();
         let more = if result.len() > SHOWN_MAX { ", ..." } else { "" };
         output::text(&format!(
@@ -297,4 +350,15 @@ fn describe(signature: &Signature, results: &[Tensor]) -> Outcome<()> {
         ))?;
     }
     Ok(())
+}
+
+/// An element, with no more digits than its type holds.
+fn element_text(scalar: Scalar, ty: ElementType) -> String {
+    match scalar {
+        Scalar::Float(value) if ty != ElementType::F64 => format!("{:?}", value as f32),
+        Scalar::Complex(real, imag) if ty == ElementType::C64 => {
+            format!("({:?}, {:?})", real as f32, imag as f32)
+        }
+        other => other.to_string(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use artifact_eval::comparison::{Closeness, difference};
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{EvalErrorKind, Options, Value, evaluate};
 use artifact_ir::types::Type;
@@ -11,7 +12,6 @@ use crate::check::Settings;
 use crate::check::embedded::reopened;
 use crate::check::plan::{Case, Cases};
 use crate::check::report::Verdict;
-use crate::compare::{Tolerance, difference};
 use crate::failure::Failure;
 use crate::program::{Program, export_text, read_text};
 use crate::tensors::literal_of;
@@ -94,7 +94,7 @@ fn judge_case(
             "it has {results} results, expected {outputs}"
         )));
     }
-    let tolerance = Tolerance {
+    let closeness = Closeness::Relative {
         rtol: cases.rtol,
         atol: cases.atol,
     };
@@ -103,7 +103,7 @@ fn judge_case(
             .as_tensor()
             .map_err(|error| Failure::input("a result").because(&error))?;
         let want = tensor(archive, name, &Type::Tensor(got.ty().clone()))?;
-        if let Some(difference) = difference(got, &want, tolerance) {
+        if let Some(difference) = difference(got, &want, closeness) {
             return Ok(Verdict::Failed(format!("result {index}: {difference}")));
         }
     }

@@ -123,8 +123,7 @@ fn through_artifact(path: &Path, text: &str, module: Module, options: &Options) 
 /// The program after a way through an artifact file.
 pub(crate) fn reopened(path: &Path, exported: &Exported) -> Result<Program, Failure> {
     let mut bytes = std::io::Cursor::new(Vec::new());
-    pack(exported, &PackOptions::default(), &mut bytes)
-        .map_err(|error| Failure::export(path, &error, None))?;
+    pack(exported, &PackOptions::default(), &mut bytes).map_err(|error| Failure::export(path, &error))?;
     Program::from_bytes(path, bytes.into_inner())
 }
 

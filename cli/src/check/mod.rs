@@ -2,7 +2,6 @@
 
 mod cases;
 mod embedded;
-pub(crate) mod files;
 mod plan;
 mod reject;
 mod report;
@@ -13,10 +12,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::arguments::CheckArguments;
 use crate::check::plan::Task;
 use crate::check::report::{Report, Verdict};
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 
 pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
     let tasks = plan::find(&options.paths)?;
+    if tasks.is_empty() {
+        let what = "there is no program in what was given";
+        return Err(Failure::input(what).hint("name .mlir files, or folders that hold them"));
+    }
     let report = Report::new(tasks.len(), options.json);
     let settings = Settings {
         steps_max: options.max_steps,

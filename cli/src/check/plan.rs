@@ -1,16 +1,19 @@
 //! What is to be checked: one task a program.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use artifact_core::limit::Limit;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::check::files::{files_under, has_extension};
 use crate::failure::{Failure, Outcome};
+use crate::files::{self, files_under, has_extension};
 
 const LIST_BYTES: Limit = Limit::new("a list of programs", 64 << 20, "bytes");
+
+/// Ends of the names of programs in other forms than text, which lists name for other tools.
+const OTHER_FORMS: [&str; 2] = ["mlirbc", "bin"];
 
 /// One program and what it must give.
 #[derive(Debug)]
@@ -136,13 +139,6 @@ impl Folder {
     fn tasks(&self, files: &[&PathBuf], tasks: &mut Vec<Task>) -> Outcome<()> {
         let wanted: HashSet<&Path> = files.iter().map(|file| file.as_path()).collect();
         let mut listed: HashSet<PathBuf> = HashSet::new();
-        let programs = |list: &Option<Value>, pointer: &str| {
-            list.as_ref()
-                .and_then(|list| list.pointer(pointer))
-                .and_then(Value::as_object)
-                .cloned()
-                .unwrap_or_default()
-        };
         let mut add = |name: &str, found: Result<Vec<Task>, String>| {
             let found = found.unwrap_or_else(|reason| {
                 vec![Task::Broken {
@@ -158,13 +154,24 @@ impl Folder {
                 }
             }
         };
-        for (name, program) in programs(&self.cases, "") {
+        let mut programs = |list: &Option<Value>, name: &str, pointer: &str| {
+            let Some(list) = list else { return Map::new() };
+            let programs = list.pointer(pointer).and_then(Value::as_object);
+            let broken = || Err("it is no list of programs: they are expected as an object".to_owned());
+            programs.cloned().unwrap_or_else(|| {
+                add(name, broken());
+                Map::new()
+            })
+        };
+        let cases = programs(&self.cases, "cases.json", "");
+        let manifest = programs(&self.manifest, "manifest.json", "/programs");
+        let index = programs(&self.index, "index.json", "/programs");
+        for (name, program) in cases {
             add(&name, self.listed_cases(&name, &program));
         }
-        for (name, program) in programs(&self.manifest, "/programs") {
+        for (name, program) in manifest {
             add(&name, self.listed_variants(&name, &program));
         }
-        let index = programs(&self.index, "/programs");
         for file in files
             .iter()
             .filter(|file| has_extension(file, "mlir") && !listed.contains(**file))
@@ -178,17 +185,20 @@ impl Folder {
     /// A program of `cases.json`. One in another form than text is for other tools.
     fn listed_cases(&self, name: &str, program: &Value) -> Result<Vec<Task>, String> {
         let file = field(program, "program").and_then(Value::as_str).unwrap_or(name);
-        let path = self.path.join(file);
-        if !has_extension(&path, "mlir") {
+        if OTHER_FORMS
+            .iter()
+            .any(|form| has_extension(Path::new(file), form))
+        {
             return Ok(Vec::new());
         }
+        let path = self.beside(file)?;
         let arrays = field(program, "npz")
             .and_then(Value::as_str)
             .map_or_else(|| format!("{name}.npz"), str::to_owned);
         let cases = cases(program)?;
         let kept = None;
         let cases = Cases {
-            arrays: self.path.join(arrays),
+            arrays: self.beside(&arrays)?,
             rtol: number(program, "rtol")?,
             atol: number(program, "atol")?,
             kept,
@@ -217,7 +227,7 @@ impl Folder {
             };
             let fits = |case: &&Case| case.variants.is_empty() || case.variants.contains(variant);
             let cases = Cases {
-                arrays: self.path.join(&arrays),
+                arrays: self.beside(&arrays)?,
                 rtol: number(program, "rtol")?,
                 atol: number(program, "atol")?,
                 kept: field(description, "module_kept_var_idx")
@@ -226,12 +236,28 @@ impl Folder {
                 cases: all.iter().filter(fits).cloned().collect(),
             };
             tasks.push(Task::Cases {
-                path: self.path.join(file),
+                path: self.beside(file)?,
                 variant: Some(variant.clone()),
                 cases,
             });
         }
         Ok(tasks)
+    }
+
+    /// A file that a list names, which must be there, in the folder of the list or below.
+    fn beside(&self, name: &str) -> Result<PathBuf, String> {
+        let inside = |part| matches!(part, Component::Normal(_));
+        if !Path::new(name).components().all(inside) {
+            return Err(format!(
+                "its list names `{name}`, which is outside the folder of the list"
+            ));
+        }
+        let path = self.path.join(name);
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(format!("its list names `{name}`, which is not there"))
+        }
     }
 
     fn unlisted(&self, path: &Path, entry: Option<&Value>) -> Outcome<Task> {
@@ -264,13 +290,10 @@ fn read_json(path: &Path) -> Outcome<Option<Value>> {
     if !path.is_file() {
         return Ok(None);
     }
-    let refuse = |error: &dyn std::error::Error| Failure::file("cannot read the list", path, error);
-    let length = std::fs::metadata(path).map_err(|error| refuse(&error))?.len();
-    LIST_BYTES.check(length).map_err(|error| refuse(&error))?;
-    let text = std::fs::read(path).map_err(|error| refuse(&error))?;
+    let text = files::read(path, &LIST_BYTES)?;
     serde_json::from_slice(&text)
         .map(Some)
-        .map_err(|error| refuse(&error))
+        .map_err(|error| Failure::file("this list is not JSON:", path, &error))
 }
 
 fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {

@@ -80,3 +80,34 @@ fn one_object_a_program() {
     let object: serde_json::Value = serde_json::from_str(ended.out.trim()).unwrap();
     assert_eq!(object["verdict"], "passed");
 }
+
+/// A list with a mistake must not pass for a list of nothing.
+#[test]
+fn broken_lists() {
+    let check = |name: &str, list: &str, says: &str| {
+        let scratch = Scratch::new();
+        scratch.file("p/right.mlir", RIGHT);
+        scratch.file(&format!("p/{name}"), list);
+        run(&[&"check", &scratch.path("p")]).expect(1).says(says);
+    };
+    for list in ["null", "5", "[]"] {
+        check("cases.json", list, "no list of programs");
+    }
+    check("manifest.json", "{\"a\": 1}", "no list of programs");
+    check("index.json", "{\"programs\": []}", "no list of programs");
+    check("cases.json", "{\"absent.mlir\": {}}", "which is not there");
+    check(
+        "cases.json",
+        "{\"a\": {\"program\": \"../right.mlir\"}}",
+        "outside the folder",
+    );
+    check("cases.json", "{\"right.mlir\": {\"cases\": [{}]}}", "malformed");
+}
+
+#[test]
+fn nothing_to_check() {
+    let scratch = Scratch::new();
+    scratch.file("p/notes.txt", "");
+    run(&[&"check", &scratch.path("p")]).expect(3).says("no program");
+    run(&[&"check", &scratch.path("p"), &"-j", &"0"]).expect(2);
+}

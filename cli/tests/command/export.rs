@@ -153,3 +153,36 @@ fn damaged_artifacts() {
         assert!(matches!(code, Some(3 | 4)), "byte {position}: {code:?}");
     }
 }
+
+#[test]
+fn an_output_never_replaces_an_input() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let link = scratch.path("link.mlir");
+    std::os::unix::fs::symlink(&program, &link).unwrap();
+    for output in [&program, &link] {
+        run(&[&"export", &program, &"-o", output])
+            .expect(2)
+            .says("over the input");
+        run(&[&"convert", &program, &"-o", output])
+            .expect(2)
+            .says("over the input");
+    }
+    assert_eq!(std::fs::read_to_string(&program).unwrap(), ADD);
+}
+
+#[test]
+fn only_regular_files() {
+    let scratch = Scratch::new();
+    for device in ["/dev/zero", "/dev/null", "/"] {
+        run(&[&"export", &device, &"-o", &scratch.path("f.artifact")])
+            .expect(3)
+            .says("not a regular file");
+        run(&[&"run", &device]).expect(3).says("not a regular file");
+        run(&[&"inspect", &device]).expect(3).says("not a regular file");
+    }
+    let marked = scratch.file("marked.mlir", format!("\u{feff}{ADD}"));
+    run(&[&"run", &marked]).expect(3).says("byte order mark");
+    let latin = scratch.file("latin.mlir", b"// one\n// \xe9\n");
+    run(&[&"run", &latin]).expect(3).says("line 2");
+}

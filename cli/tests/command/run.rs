@@ -137,3 +137,50 @@ fn what_the_engine_lacks() {
         .says("no_such_target")
         .says("custom.mlir:2:");
 }
+
+#[test]
+fn tolerances_that_make_no_sense() {
+    let add = Add::new();
+    let want = add.scratch.path("want.npz");
+    run(&[&"run", &add.program, &"--random", &"7", &"--output", &want]).expect(0);
+    for tolerance in ["--atol=-1", "--rtol=nan", "--atol=inf"] {
+        run(&[
+            &"run",
+            &add.program,
+            &"--random",
+            &"7",
+            &"--expect",
+            &want,
+            &tolerance,
+        ])
+        .expect(2)
+        .says("not negative");
+    }
+    run(&[&"run", &add.program, &"--random", &"7", &"--rtol", &"1"])
+        .expect(2)
+        .says("--expect");
+}
+
+#[test]
+fn an_archive_with_other_results() {
+    let add = Add::new();
+    let text = ADD.replace("\"sum\"", "\"other\"");
+    let other = add.scratch.file("other.mlir", text);
+    let want = add.scratch.path("want.npz");
+    run(&[&"run", &other, &"--random", &"7", &"--output", &want]).expect(0);
+    run(&[&"run", &add.program, &"--random", &"7", &"--expect", &want])
+        .expect(3)
+        .says("no result: `other`")
+        .says("sum");
+    run(&[
+        &"run",
+        &add.program,
+        &"--random",
+        &"7",
+        &"--inputs",
+        &want,
+        &"--output",
+        &want,
+    ])
+    .expect(2);
+}

@@ -8,8 +8,8 @@ use artifact_ir::types::ElementType;
 use crate::scalar::Scalar;
 use crate::tensor::{Tensor, index_at};
 
-/// How close two elements must be. Not-a-number equals not-a-number under every rule, and both parts of a complex number
-/// are compared on their own.
+/// How close two elements must be. Not-a-number equals not-a-number under every rule. The parts of a complex number are
+/// compared on their own; [`Self::Relative`] is also content with the modulus, as `numpy.allclose` is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Closeness {
     /// Equal; the two zeros are.
@@ -37,9 +37,19 @@ impl Closeness {
         match (got, want) {
             (Scalar::Float(got), Scalar::Float(want)) => self.accepts_float(ty, got, want),
             (Scalar::Complex(re, im), Scalar::Complex(want_re, want_im)) => {
-                self.accepts_float(ty.part(), re, want_re) && self.accepts_float(ty.part(), im, want_im)
+                let part = ty.part();
+                let parts = self.accepts_float(part, re, want_re) && self.accepts_float(part, im, want_im);
+                parts || self.accepts_distance((re - want_re).hypot(im - want_im), want_re.hypot(want_im))
             }
             (got, want) => got == want,
+        }
+    }
+
+    /// Whether two complex numbers that are `distance` apart are near, where the expected one has the modulus `want`.
+    fn accepts_distance(self, distance: f64, want: f64) -> bool {
+        match self {
+            Self::Relative { atol, rtol } => distance.is_finite() && distance <= atol + rtol * want,
+            Self::Equal | Self::Absolute(_) | Self::Ulp { .. } => false,
         }
     }
 
@@ -237,7 +247,26 @@ mod tests {
         check(Closeness::Absolute(f64::INFINITY), f64::INFINITY, 1.0, false);
         check(Closeness::Relative { atol: 0.0, rtol: 0.1 }, 11.0, 10.0, true);
         check(Closeness::Relative { atol: 0.0, rtol: 0.1 }, 9.0, 8.0, false);
+        let wide = Closeness::Relative { atol: 0.1, rtol: 0.1 };
+        check(wide, f64::INFINITY, f64::INFINITY, true);
+        check(wide, 1.0, f64::INFINITY, false);
         check(Closeness::Ulp { min: 1, max: 1 }, 1.0, 1.0, false);
         check(Closeness::Ulp { min: 0, max: 1 }, 1.0, 1.0_f64.next_up(), true);
+    }
+
+    /// A small part beside a large one is judged by the modulus where the rule is relative.
+    #[test]
+    fn complex_modulus() {
+        let (got, want) = (Scalar::Complex(100.0, 0.5), Scalar::Complex(100.0, 0.0));
+        let accepts = |rule: Closeness| rule.accepts(ElementType::C128, got, want);
+        assert!(accepts(Closeness::Relative {
+            atol: 0.0,
+            rtol: 0.01
+        }));
+        assert!(!accepts(Closeness::Relative {
+            atol: 0.0,
+            rtol: 0.001
+        }));
+        assert!(!accepts(Closeness::Absolute(0.1)));
     }
 }

@@ -1,0 +1,141 @@
+//! What looking into a large artifact costs: `artifact inspect` on a file with a constant of 3 GB.
+//!
+//! `cargo bench -p artifact-cli --bench inspect`. The file is sparse and lies in the folder for temporary files. Shown are the
+//! middle of several runs of the whole process, beside the same for `artifact --version`, which opens nothing; and the
+//! memory that this process takes, mapped pages of the file apart, to open the file and to verify all of it.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a benchmark stops where its files are not as they should be"
+)]
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use artifact_container::manifest::{Manifest, Producer, ProgramFormat, Signature};
+use artifact_container::{ConstantSource, ConstantType, Container, ContainerBuilder, Output, ReadOptions};
+
+const CONSTANT_BYTES: u64 = 3_000_000_000;
+/// Runs of each command; the middle one counts.
+const RUNS: usize = 31;
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.artifact");
+    write(&path);
+    let (nothing, inspect) = (
+        middle(|| run(&["--version"])),
+        middle(|| run(&["inspect", path.to_str().unwrap()])),
+    );
+    println!("artifact --version {nothing:>10.2?}");
+    println!("artifact inspect   {inspect:>10.2?}  (a constant of {CONSTANT_BYTES} bytes)");
+
+    let start = private_bytes();
+    let described = Container::open_with(&path, &ReadOptions::describe_only()).unwrap();
+    println!("memory to open     {:>7} KiB", (private_bytes() - start) >> 10);
+    described.verify_all().unwrap();
+    println!("memory to verify   {:>7} KiB", (private_bytes() - start) >> 10);
+}
+
+fn write(path: &Path) {
+    let mut builder = ContainerBuilder::new(manifest(), b"module {}");
+    builder.constant(
+        ConstantType {
+            dtype: "ui8".into(),
+            shape: vec![CONSTANT_BYTES],
+        },
+        ConstantSource::Reader(Box::new(io::repeat(0).take(CONSTANT_BYTES))),
+    );
+    builder
+        .write_to(&mut Sparse(File::create(path).unwrap()))
+        .unwrap();
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        producer: Producer {
+            name: "benchmark".into(),
+            version: "1.0.0".into(),
+        },
+        program: ProgramFormat {
+            name: "stablehlo-text".into(),
+            version: "1.20.0".into(),
+        },
+        signature: Signature {
+            function: "main".into(),
+            inputs: vec![],
+            outputs: vec![],
+        },
+        platforms: vec![],
+        required_features: vec![],
+        calling_convention: 1,
+        custom_calls: vec![],
+        constants: vec![],
+        created: None,
+        metadata: [].into(),
+    }
+}
+
+fn run(arguments: &[&str]) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_artifact"));
+    let status = command.args(arguments).stdout(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{arguments:?} failed");
+}
+
+/// The middle of the times of several runs.
+fn middle(run: impl Fn()) -> Duration {
+    let mut times: Vec<Duration> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[RUNS / 2]
+}
+
+/// Memory of this process that no file backs: `RssAnon` of proc(5).
+fn private_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kibibytes: u64 = line
+        .and_then(|line| line.trim().strip_suffix(" kB"))
+        .unwrap()
+        .parse()
+        .unwrap();
+    kibibytes << 10
+}
+
+/// Leaves holes where zeros are written, so that the file needs no gigabytes of disk.
+struct Sparse(File);
+
+impl Write for Sparse {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() >= 4096 && bytes.iter().all(|byte| *byte == 0) {
+            self.0.seek(SeekFrom::Current(bytes.len() as i64))?;
+            return Ok(bytes.len());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Seek for Sparse {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.0.seek(position)
+    }
+}
+
+impl Output for Sparse {
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+}
