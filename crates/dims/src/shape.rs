@@ -1,0 +1,135 @@
+//! Shapes as text: `(b, 2*h, _, ...)`.
+
+use crate::expr::Expr;
+use crate::limits;
+use crate::parse::Parser;
+use crate::parse_error::{ParseError, ParseProblem};
+
+/// Reads the dimensions of a shape: `b, 128`, `(b, 128)`, or `()` for a scalar.
+///
+/// `like` is a shape that is known in part (None for a size that is not known). Then `_` takes one size from it and `...`,
+/// which may only come last, takes all that are left; a number that is written must be the known size, and the number of
+/// dimensions must be the same.
+///
+/// # Errors
+/// [`ParseError`] with the place of what cannot be read or does not agree with `like`.
+pub fn parse_shape(text: &str, like: Option<&[Option<i64>]>) -> Result<Vec<Expr>, ParseError> {
+    let mut parser = Parser::new(text)?;
+    let outer = outer_parentheses(text);
+    limits::NESTING
+        .check(outer)
+        .map_err(|limit| parser.error(limit))?;
+    for _ in 0..outer {
+        parser.take("(")?;
+    }
+    let mut dims = Vec::new();
+    while !(parser.at_end() || outer > 0 && parser.is_at(")")) {
+        limits::RANK
+            .check(dims.len() as u64 + 1)
+            .map_err(|limit| parser.error(limit))?;
+        if parser.placeholder() == Some("...") {
+            rest_of_like(&mut parser, like, &mut dims)?;
+            break;
+        }
+        let dim = item(&mut parser, like, dims.len())?;
+        dims.push(dim);
+        if !parser.take(",")? {
+            break;
+        }
+    }
+    for _ in 0..outer {
+        if !parser.take(")")? {
+            return Err(parser.unexpected("an operator, ',' or ')'"));
+        }
+    }
+    if !parser.at_end() {
+        return Err(parser.unexpected("an operator, ',' or the end"));
+    }
+    match like {
+        Some(like) if like.len() != dims.len() => Err(parser.error(ParseProblem::DifferentRank {
+            written: dims.len(),
+            known: like.len(),
+        })),
+        _ => Ok(dims),
+    }
+}
+
+/// How many pairs of parentheses enclose the whole text.
+fn outer_parentheses(text: &str) -> u64 {
+    let body = text.trim_end_matches([' ', '\t', ')']);
+    let after = body.trim_start_matches([' ', '\t', '(']);
+    let opening = body[..body.len() - after.len()]
+        .bytes()
+        .filter(|byte| *byte == b'(')
+        .count() as u64;
+    let (mut depth, mut lowest) = (opening, opening);
+    for byte in after.bytes() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        lowest = lowest.min(depth);
+    }
+    lowest
+}
+
+/// One dimension.
+fn item(parser: &mut Parser<'_>, like: Option<&[Option<i64>]>, dimension: usize) -> Result<Expr, ParseError> {
+    if parser.placeholder() == Some("_") {
+        let size = known_size(parser, "_", like, dimension)?;
+        parser.advance()?;
+        return Ok(size);
+    }
+    let start = parser.offset();
+    let expr = parser.expr()?;
+    let known = like.and_then(|like| like.get(dimension).copied().flatten());
+    match (expr.as_constant(), known) {
+        (Some(written), Some(known)) if written != known => Err(parser.error_at(
+            start,
+            ParseProblem::DifferentSize {
+                written,
+                dimension,
+                known,
+            },
+        )),
+        _ => Ok(expr),
+    }
+}
+
+/// The sizes that `...` stands for.
+fn rest_of_like(
+    parser: &mut Parser<'_>,
+    like: Option<&[Option<i64>]>,
+    dims: &mut Vec<Expr>,
+) -> Result<(), ParseError> {
+    let Some(sizes) = like else {
+        return Err(parser.error(ParseProblem::Placeholder { placeholder: "..." }));
+    };
+    for dimension in dims.len()..sizes.len() {
+        dims.push(known_size(parser, "...", like, dimension)?);
+    }
+    parser.advance()
+}
+
+fn known_size(
+    parser: &Parser<'_>,
+    placeholder: &'static str,
+    like: Option<&[Option<i64>]>,
+    dimension: usize,
+) -> Result<Expr, ParseError> {
+    let problem = match like.map(|like| (like.len(), like.get(dimension))) {
+        Some((_, Some(Some(size)))) => return Ok(Expr::constant(*size)),
+        Some((_, Some(None))) => ParseProblem::PlaceholderUnknown {
+            placeholder,
+            dimension,
+        },
+        Some((rank, None)) => ParseProblem::PlaceholderPastEnd {
+            placeholder,
+            parsed: dimension,
+            rank,
+        },
+        None => ParseProblem::Placeholder { placeholder },
+    };
+    Err(parser.error(problem))
+}
