@@ -104,8 +104,8 @@ pub(crate) enum EngineName {
   artifact run model.artifact --input x=x.npy --output results.npz
   artifact run program.mlir --random 7 --output results.npz
 
-An array is matched by the name of the argument, else by its position as argN or arr_N; `artifact inspect` shows the names. bf16 arrays hold bit patterns as
-uint16, 8-bit and narrower floats theirs as uint8, 2- and 4-bit integers one element a byte. --random draws floats
+An array is matched by the name of the argument, else by its position as argN or arr_N; `artifact inspect` shows
+the names. bf16 arrays hold bit patterns as uint16, 8-bit and narrower floats theirs as uint8, 2- and 4-bit integers one element a byte. --random draws floats
 uniformly from [-1, 1), integers from 0 to 7 and booleans, the same for the same seed everywhere.")]
 pub(crate) struct RunArguments {
     /// An artifact, or StableHLO text

@@ -23,8 +23,8 @@ use crate::tensors::{array_of, literal_of};
 pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     let program = Program::open(&options.program)?;
     runs_here(&program, &options.program)?;
+    let files = named_files(&options.input)?;
     if let Some(output) = &options.output {
-        let files = named_files(&options.input)?;
         let archives = [
             Some(&options.program),
             options.inputs.as_ref(),
@@ -33,7 +33,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         let read = archives.into_iter().flatten().chain(files.values());
         files::refuse_overwriting(output, read.map(PathBuf::as_path))?;
     }
-    let inputs = inputs(&program.signature, options)?;
+    let inputs = inputs(&program.signature, files, options)?;
     let steps = Options {
         steps_max: options.max_steps,
         bytes_max: Some(options.max_bytes),
@@ -135,10 +135,14 @@ struct Sources {
     random: Option<Random>,
 }
 
-fn inputs(signature: &Signature, options: &RunArguments) -> Outcome<Vec<Value>> {
+fn inputs(
+    signature: &Signature,
+    files: BTreeMap<String, PathBuf>,
+    options: &RunArguments,
+) -> Outcome<Vec<Value>> {
     let mut sources = Sources {
         archive: options.inputs.as_deref().map(Archive::open).transpose()?,
-        files: named_files(&options.input)?,
+        files,
         random: options.random.map(Random::new),
     };
     refuse_unknown_names(signature, &sources)?;

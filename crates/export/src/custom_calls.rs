@@ -2,26 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use artifact_container::manifest::CustomCall;
 use artifact_ir::module::Module;
 use artifact_ir::op::{Control, Op};
 
-/// One target, however often it is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CustomCallUse {
-    /// The target; bytes that are no text are escaped.
-    pub target: String,
-    /// Number of the calling convention.
-    pub api_version: u32,
-    /// Whether a call says that it has a side effect.
-    pub has_side_effect: bool,
-    /// Number of calls in the program's text.
-    pub count: u64,
-}
-
 /// The targets that a module calls, sorted by name, then by calling convention.
-#[must_use]
-pub fn custom_calls(module: &Module) -> Vec<CustomCallUse> {
-    let mut uses: BTreeMap<(String, u32), CustomCallUse> = BTreeMap::new();
+pub(crate) fn custom_calls(module: &Module) -> Vec<CustomCall> {
+    let mut uses: BTreeMap<(String, u32), CustomCall> = BTreeMap::new();
     let bodies = module
         .functions
         .iter()
@@ -32,14 +19,12 @@ pub fn custom_calls(module: &Module) -> Vec<CustomCallUse> {
         };
         let target = call.call_target_name.as_bytes().escape_ascii().to_string();
         let api_version = call.api_version.number() as u32;
-        let entry = uses
-            .entry((target.clone(), api_version))
-            .or_insert(CustomCallUse {
-                target,
-                api_version,
-                has_side_effect: false,
-                count: 0,
-            });
+        let entry = uses.entry((target.clone(), api_version)).or_insert(CustomCall {
+            target,
+            api_version,
+            has_side_effect: false,
+            count: 0,
+        });
         entry.has_side_effect |= call.has_side_effect;
         entry.count += 1;
     }

@@ -20,7 +20,6 @@ pub mod restore;
 mod signature;
 mod splice;
 
-pub use custom_calls::{CustomCallUse, custom_calls};
 pub use error::{ExportError, ExportErrorKind};
 pub use exported::Exported;
 pub use loaded::Loaded;

@@ -15,8 +15,9 @@ use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
 
+use crate::custom_calls::custom_calls;
 use crate::error::ExportError;
-use crate::pack::{CALLING_CONVENTION, PROGRAM_FORMAT, custom_call_entries, signature_entry};
+use crate::pack::{CALLING_CONVENTION, PROGRAM_FORMAT, signature_entry};
 use crate::restore::restore;
 use crate::signature::{Argument, Signature};
 
@@ -295,7 +296,7 @@ fn check_manifest(manifest: &Manifest, module: &Module, signature: &Signature) -
             return Err(ExportError::input(what));
         }
     }
-    if manifest.custom_calls != custom_call_entries(module) {
+    if manifest.custom_calls != custom_calls(module) {
         let what = "the manifest lists other custom calls than the program makes";
         return Err(ExportError::input(what));
     }

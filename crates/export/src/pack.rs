@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use artifact_container::manifest::{self, Manifest, Producer, ProgramFormat};
 use artifact_container::{ConstantSource, ConstantType, ContainerBuilder, Output, Written};
 use artifact_ir::literal::Literal;
-use artifact_ir::module::Module;
 use artifact_ir::types::{Dim, Type};
 use artifact_stablehlo::print::{PrintOptions, print_module};
 
-use crate::custom_calls::{CustomCallUse, custom_calls};
+use crate::custom_calls::custom_calls;
 use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::hoist::hoist;
@@ -74,7 +73,7 @@ fn manifest(exported: &Exported, options: &PackOptions) -> Manifest {
         platforms: Vec::new(),
         required_features: Vec::new(),
         calling_convention: CALLING_CONVENTION,
-        custom_calls: custom_call_entries(exported.module()),
+        custom_calls: custom_calls(exported.module()),
         constants: Vec::new(),
         created: options.created,
         metadata: options.metadata.clone(),
@@ -88,17 +87,6 @@ pub(crate) fn signature_entry(signature: &Signature) -> manifest::Signature {
         inputs: signature.inputs.iter().map(value).collect(),
         outputs: signature.outputs.iter().map(value).collect(),
     }
-}
-
-/// What the manifest says of the custom calls of a program.
-pub(crate) fn custom_call_entries(module: &Module) -> Vec<manifest::CustomCall> {
-    let entry = |call: CustomCallUse| manifest::CustomCall {
-        target: call.target,
-        api_version: call.api_version,
-        has_side_effect: call.has_side_effect,
-        count: call.count,
-    };
-    custom_calls(module).into_iter().map(entry).collect()
 }
 
 fn value(argument: &Argument) -> manifest::Value {
