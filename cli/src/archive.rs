@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Cursor, Read, Write};
+use std::io::{BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use artifact_container::atomic::atomic_write;
@@ -12,7 +12,7 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::npy::Array;
+use crate::npy::{Array, ArrayReader};
 
 /// Largest array that is read; an archive may announce any size.
 const ARRAY_BYTES: Limit = Limit::new("an array", 8 << 30, "bytes");
@@ -57,45 +57,38 @@ impl Archive {
         self.names.keys().map(String::as_str)
     }
 
-    /// The array called `name`; `None` when there is none.
-    pub(crate) fn read(&mut self, name: &str) -> Outcome<Option<Array>> {
-        let Some(index) = self.names.get(name).copied() else {
-            return Ok(None);
-        };
+    /// Whether there is an array called `name`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
+    /// The array called `name`, its elements still unread.
+    pub(crate) fn read(&mut self, name: &str) -> Outcome<ArrayReader<impl Read>> {
         let path = self.path.clone();
-        let refuse = move |why: String| {
-            Failure::input(format!(
-                "array `{name}` of {} cannot be read: {why}",
-                path.display()
-            ))
+        let refuse = |why: &dyn std::fmt::Display| {
+            let path = path.display();
+            Failure::input(format!("array `{name}` of {path} cannot be read: {why}"))
         };
-        let entry = self
-            .zip
-            .by_index(index)
-            .map_err(|error| refuse(error.to_string()))?;
-        let announced = entry.size();
-        ARRAY_BYTES
-            .check(announced)
-            .map_err(|error| refuse(error.to_string()))?;
-        let mut bytes = Vec::new();
-        // One byte more than announced shows an entry that lies.
-        entry
-            .take(announced + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| refuse(error.to_string()))?;
-        if bytes.len() as u64 != announced {
-            return Err(refuse(format!(
-                "it announces {announced} bytes and holds another number"
-            )));
-        }
-        Array::read(&bytes).map(Some).map_err(refuse)
+        let missing = || {
+            let path = self.path.display();
+            Failure::input(format!("there is no array `{name}` in {path}"))
+        };
+        let index = self.names.get(name).ok_or_else(missing)?;
+        let entry = self.zip.by_index(*index).map_err(|error| refuse(&error))?;
+        let length = entry.size();
+        ARRAY_BYTES.check(length).map_err(|error| refuse(&error))?;
+        ArrayReader::new(entry, length).map_err(|error| refuse(&error))
     }
 }
 
-/// Reads one array from a file of its own.
-pub(crate) fn read_array(path: &Path) -> Outcome<Array> {
-    let bytes = files::read(path, &ARRAY_BYTES)?;
-    Array::read(&bytes).map_err(|why| Failure::input(format!("{} cannot be read: {why}", path.display())))
+/// One array from a file of its own, its elements still unread.
+pub(crate) fn read_array(path: &Path) -> Outcome<ArrayReader<impl Read>> {
+    let file = files::open(path)?;
+    let refuse =
+        |why: &dyn std::fmt::Display| Failure::input(format!("{} cannot be read: {why}", path.display()));
+    let length = file.metadata().map_err(|error| refuse(&error))?.len();
+    ARRAY_BYTES.check(length).map_err(|error| refuse(&error))?;
+    ArrayReader::new(BufReader::new(file), length).map_err(|error| refuse(&error))
 }
 
 /// Writes arrays as an archive: whole or not at all, and the same bytes for the same arrays.

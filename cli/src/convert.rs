@@ -9,13 +9,12 @@ use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
-use artifact_stablehlo::source::SourceText;
 
 use crate::arguments::{ConvertArguments, Format};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files::{self, files_under, has_extension};
 use crate::output;
-use crate::program::{is_artifact, read_text};
+use crate::program::{is_artifact, read_text, refused};
 
 pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     let Format::Mlir = options.to;
@@ -107,17 +106,9 @@ fn convert(input: &Path, options: &ConvertArguments) -> Outcome<String> {
 }
 
 fn modules(path: &Path, text: &str) -> Outcome<Vec<Module>> {
-    let source = SourceText::new(path.display().to_string(), text);
-    let refuse = |diagnostics: &[artifact_ir::diagnostic::Diagnostic]| {
-        Failure::input(format!(
-            "{} is refused\n{}",
-            path.display(),
-            source.render_all(diagnostics).trim_end()
-        ))
-    };
     let modules = parse_module(text)
         .into_modules()
-        .map_err(|diagnostics| refuse(&diagnostics))?;
+        .map_err(|diagnostics| refused(path, text, &diagnostics))?;
     if modules.is_empty() {
         return Err(Failure::input(format!("{} holds no module", path.display())));
     }
@@ -125,6 +116,6 @@ fn modules(path: &Path, text: &str) -> Outcome<Vec<Module>> {
     if findings.is_empty() {
         Ok(modules)
     } else {
-        Err(refuse(&findings))
+        Err(refused(path, text, &findings))
     }
 }

@@ -105,9 +105,17 @@ impl Failure {
         let exit = match error.kind() {
             EvalErrorKind::Unsupported => Exit::Engine,
             EvalErrorKind::FailedCheck => Exit::CheckFailed,
-            EvalErrorKind::InvalidInput | EvalErrorKind::Runtime => Exit::BadInput,
+            EvalErrorKind::InvalidInput
+            | EvalErrorKind::Runtime
+            | EvalErrorKind::Steps
+            | EvalErrorKind::Bytes => Exit::BadInput,
         };
         let mut failure = Self::new(exit, format!("the run of {} stopped", path.display())).because(error);
+        failure.hint = match error.kind() {
+            EvalErrorKind::Steps => Some("allow more with --max-steps".to_owned()),
+            EvalErrorKind::Bytes => Some("allow more with --max-bytes".to_owned()),
+            _ => None,
+        };
         failure.causes.extend(place);
         failure
     }

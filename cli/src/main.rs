@@ -11,6 +11,7 @@ mod export;
 mod failure;
 mod files;
 mod inspect;
+mod names;
 mod npy;
 mod output;
 mod program;

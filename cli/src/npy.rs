@@ -3,6 +3,8 @@
 //! Read by hand: no crate reads and writes arrays whose element type is only known at run time, and the header comes from
 //! outside, where a general parser of Python literals would recurse as deep as the file likes.
 
+use std::io::{ErrorKind, Read};
+
 use artifact_core::limit::Limit;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -12,11 +14,102 @@ const RANK: Limit = Limit::new("the rank of an array", 64, "dimensions");
 /// NumPy aligns the elements to this.
 const ALIGNMENT_BYTES: usize = 64;
 
-/// An array as it lies in a file.
+/// What an array is, as its file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// NumPy's type string, such as `<f4`.
+    pub(crate) descr: String,
+    /// Size of each dimension.
+    pub(crate) shape: Vec<u64>,
+    /// Whether the elements lie in column-major order.
+    fortran: bool,
+    /// Bytes of an element.
+    width: usize,
+    /// Bytes of all elements.
+    byte_count: u64,
+}
+
+/// An array of which only the header is read. Whether it is wanted shows there, before memory is spent on its elements.
+pub(crate) struct ArrayReader<R> {
+    pub(crate) header: Header,
+    elements: R,
+}
+
+impl<R: Read> ArrayReader<R> {
+    /// Reads the header of an array in a file of `length` bytes.
+    pub(crate) fn new(mut file: R, length: u64) -> Result<Self, String> {
+        let (header, header_length) = read_header(&mut file)?;
+        let header = Header::parse(&header)?;
+        let has = length.saturating_sub(header_length);
+        if header.byte_count != has {
+            let Header { shape, descr, .. } = header;
+            return Err(format!(
+                "its header announces shape {shape:?} of {descr}, {has} bytes of elements follow"
+            ));
+        }
+        Ok(Self {
+            header,
+            elements: file,
+        })
+    }
+
+    /// Reads the elements, in row-major order.
+    pub(crate) fn elements(self) -> Result<Vec<u8>, String> {
+        let Header {
+            shape,
+            fortran,
+            width,
+            byte_count,
+            ..
+        } = self.header;
+        let mut bytes = Vec::new();
+        // One byte more than announced shows a file that lies about its length.
+        self.elements
+            .take(byte_count.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        if bytes.len() as u64 != byte_count {
+            return Err(format!(
+                "it announces {byte_count} bytes of elements and holds another number"
+            ));
+        }
+        Ok(if fortran {
+            to_row_major(&bytes, &shape, width)
+        } else {
+            bytes
+        })
+    }
+}
+
+impl Header {
+    fn parse(text: &str) -> Result<Self, String> {
+        let descr = string_value(text, "descr")?;
+        let fortran = match value(text, "fortran_order")? {
+            rest if rest.starts_with("True") => true,
+            rest if rest.starts_with("False") => false,
+            _ => return Err("its header has no `fortran_order` of True or False".to_owned()),
+        };
+        let shape = shape(value(text, "shape")?)?;
+        let width = element_bytes(&descr)?;
+        let byte_count = shape
+            .iter()
+            .try_fold(width as u64, |bytes, size| bytes.checked_mul(*size))
+            .ok_or_else(|| format!("its header announces shape {shape:?}, which no file can hold"))?;
+        Ok(Self {
+            descr,
+            shape,
+            fortran,
+            width,
+            byte_count,
+        })
+    }
+}
+
+/// An array to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Array {
     /// NumPy's type string, such as `<f4`.
-    pub(crate) descr: String,
+    pub(crate) descr: &'static str,
     /// Size of each dimension.
     pub(crate) shape: Vec<u64>,
     /// Elements in row-major order.
@@ -24,34 +117,6 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// Reads an array. Column-major elements are put into row-major order.
-    pub(crate) fn read(file: &[u8]) -> Result<Self, String> {
-        let (header, bytes) = split_header(file)?;
-        let descr = string_value(header, "descr")?;
-        let fortran = match value(header, "fortran_order")? {
-            rest if rest.starts_with("True") => true,
-            rest if rest.starts_with("False") => false,
-            _ => return Err("its header has no `fortran_order` of True or False".to_owned()),
-        };
-        let shape = shape(value(header, "shape")?)?;
-        let width = element_bytes(&descr)?;
-        let expected = shape
-            .iter()
-            .try_fold(width as u64, |bytes, size| bytes.checked_mul(*size));
-        if expected != Some(bytes.len() as u64) {
-            let has = bytes.len();
-            return Err(format!(
-                "its header announces shape {shape:?} of {descr}, {has} bytes of elements follow"
-            ));
-        }
-        let bytes = if fortran {
-            to_row_major(bytes, &shape, width)
-        } else {
-            bytes.to_vec()
-        };
-        Ok(Self { descr, shape, bytes })
-    }
-
     /// Writes an array in version 1.0 of the format.
     pub(crate) fn write(&self) -> Vec<u8> {
         let mut shape: String = self.shape.iter().map(|size| format!("{size}, ")).collect();
@@ -78,26 +143,35 @@ impl Array {
     }
 }
 
-fn split_header(file: &[u8]) -> Result<(&str, &[u8]), String> {
-    let rest = file
-        .strip_prefix(MAGIC)
-        .ok_or("it does not start as a NumPy array does")?;
-    let truncated = "it ends within its header";
-    let (version, rest) = rest.split_first_chunk::<2>().ok_or(truncated)?;
-    let (length, rest) = match version[0] {
-        1 => rest
-            .split_first_chunk::<2>()
-            .map(|(length, rest)| (u64::from(u16::from_le_bytes(*length)), rest)),
-        2 | 3 => rest
-            .split_first_chunk::<4>()
-            .map(|(length, rest)| (u64::from(u32::from_le_bytes(*length)), rest)),
-        other => return Err(format!("it is of version {other} of the format; 1 to 3 are read")),
+/// Reads what stands before the elements: the dictionary, and how many bytes it all took.
+fn read_header(file: &mut impl Read) -> Result<(String, u64), String> {
+    let mut bytes = |count: usize| {
+        let mut bytes = vec![0; count];
+        match file.read_exact(&mut bytes) {
+            Ok(()) => Ok(bytes),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                Err("it ends within its header".to_owned())
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    if bytes(MAGIC.len())? != MAGIC {
+        return Err("it does not start as a NumPy array does".to_owned());
     }
-    .ok_or(truncated)?;
+    let version = bytes(2)?[0];
+    let length_bytes = match version {
+        1 => 2,
+        2 | 3 => 4,
+        other => return Err(format!("it is of version {other} of the format; 1 to 3 are read")),
+    };
+    let length = bytes(length_bytes)?;
+    let length = length
+        .iter()
+        .rev()
+        .fold(0, |length, byte| length << 8 | u64::from(*byte));
     HEADER_BYTES.check(length).map_err(|error| error.to_string())?;
-    let (header, bytes) = rest.split_at_checked(length as usize).ok_or(truncated)?;
-    let header = std::str::from_utf8(header).map_err(|_| "its header is not text")?;
-    Ok((header, bytes))
+    let header = String::from_utf8(bytes(length as usize)?).map_err(|_| "its header is not text")?;
+    Ok((header, (MAGIC.len() + 2 + length_bytes) as u64 + length))
 }
 
 /// What follows `'key':` in the header.
@@ -190,12 +264,17 @@ fn to_row_major(bytes: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn array(descr: &str, shape: &[u64], bytes: &[u8]) -> Array {
+    fn array(descr: &'static str, shape: &[u64], bytes: &[u8]) -> Array {
         Array {
-            descr: descr.into(),
+            descr,
             shape: shape.into(),
             bytes: bytes.into(),
         }
+    }
+
+    fn read(file: &[u8]) -> Result<(Header, Vec<u8>), String> {
+        let reader = ArrayReader::new(file, file.len() as u64)?;
+        Ok((reader.header.clone(), reader.elements()?))
     }
 
     #[test]
@@ -208,7 +287,12 @@ mod tests {
         ] {
             let file = original.write();
             assert_eq!((file.len() - original.bytes.len()) % ALIGNMENT_BYTES, 0);
-            assert_eq!(Array::read(&file), Ok(original));
+            let (header, bytes) = read(&file).unwrap();
+            assert_eq!(
+                (header.descr.as_str(), header.shape),
+                (original.descr, original.shape)
+            );
+            assert_eq!(bytes, original.bytes);
         }
     }
 
@@ -217,19 +301,30 @@ mod tests {
         let mut file = array("|u1", &[2, 3], &[0, 3, 1, 4, 2, 5]).write();
         let at = file.windows(5).position(|window| window == b"False").unwrap();
         file.splice(at..at + 5, *b"True ");
-        assert_eq!(Array::read(&file).unwrap().bytes, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(read(&file).unwrap().1, [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]
     fn refusals() {
         let file = array("<f4", &[2], &[1; 8]).write();
         for length in 0..file.len() {
-            assert!(Array::read(&file[..length]).is_err(), "{length} bytes");
+            assert!(read(&file[..length]).is_err(), "{length} bytes");
         }
-        let refusal = |descr: &str| Array::read(&array(descr, &[1], &[0; 4]).write()).unwrap_err();
+        let refusal = |descr: &'static str| read(&array(descr, &[1], &[0; 4]).write()).unwrap_err();
         assert!(refusal(">f4").contains("big-endian"));
         assert!(refusal("|O").contains("not read"));
-        let huge = array("<f4", &[u64::MAX, u64::MAX], &[]).write();
-        assert!(Array::read(&huge).unwrap_err().contains("announces"));
+        let of_shape = |shape: &[u64]| read(&array("<f4", shape, &[]).write()).unwrap_err();
+        assert!(of_shape(&[u64::MAX, u64::MAX]).contains("no file can hold"));
+        assert!(of_shape(&[1 << 40]).contains("announces"));
+    }
+
+    #[test]
+    fn a_length_that_lies() {
+        let file = array("<f4", &[2], &[1; 8]).write();
+        for actual in [file.len() - 1, file.len() + 1] {
+            let content = file.iter().copied().chain([0]).take(actual).collect::<Vec<_>>();
+            let reader = ArrayReader::new(content.as_slice(), file.len() as u64).unwrap();
+            assert!(reader.elements().unwrap_err().contains("another number"));
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artifact_container::{Container, MAGIC};
 use artifact_core::limit::Limit;
 use artifact_export::{ExportError, Exported, Loaded, Signature};
-use artifact_ir::diagnostic::SourceOffset;
+use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
 use artifact_stablehlo::parse::parse_module;
@@ -115,24 +115,23 @@ pub(crate) fn read_text(path: &Path) -> Outcome<String> {
 
 /// Parses and verifies a text that holds one program.
 pub(crate) fn export_text(path: &Path, text: &str) -> Outcome<Exported> {
-    let source = SourceText::new(path.display().to_string(), text);
-    let refuse = |diagnostics: &[artifact_ir::diagnostic::Diagnostic]| {
-        Failure::input(format!(
-            "{} is refused\n{}",
-            path.display(),
-            source.render_all(diagnostics).trim_end()
-        ))
-    };
     let module = parse_module(text)
         .into_module()
-        .map_err(|diagnostics| refuse(&diagnostics))?;
+        .map_err(|diagnostics| refused(path, text, &diagnostics))?;
     Exported::new(module).map_err(|error| {
         if error.diagnostics.is_empty() {
             Failure::export(path, &error)
         } else {
-            refuse(&error.diagnostics)
+            refused(path, text, &error.diagnostics)
         }
     })
+}
+
+/// A text that is wrong, with every finding.
+pub(crate) fn refused(path: &Path, text: &str, findings: &[Diagnostic]) -> Failure {
+    let name = path.display().to_string();
+    let findings = SourceText::new(name.as_str(), text).render_all(findings);
+    Failure::input(format!("{name} is refused\n{}", findings.trim_end()))
 }
 
 /// Whether a file starts as an artifact does.

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use artifact_core::limit::LimitExceeded;
 use artifact_eval::scalar::Scalar;
-use artifact_eval::tensor::Tensor;
+use artifact_eval::tensor::{Tensor, TensorError};
 use artifact_ir::types::{ElementClass, TensorType};
 
 /// A stream of random numbers (SplitMix64: Steele, Lea and Flood 2014).
@@ -28,7 +27,7 @@ impl Random {
     }
 
     /// A tensor: floats from [-1, 1), integers from 0 to 7 (as the type holds them), booleans.
-    pub(crate) fn tensor(&mut self, ty: Arc<TensorType>) -> Result<Tensor, LimitExceeded> {
+    pub(crate) fn tensor(&mut self, ty: Arc<TensorType>) -> Result<Tensor, TensorError> {
         let class = ty.element.storage().class();
         Tensor::from_fn(ty, |_| match class {
             ElementClass::Boolean => Scalar::Bool(self.next() >> 63 == 1),

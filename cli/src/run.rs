@@ -9,12 +9,14 @@ use artifact_eval::scalar::Scalar;
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{Options, Outcome as RunOutcome, Value, evaluate};
 use artifact_export::{Argument, Signature};
+use artifact_ir::literal::Literal;
 use artifact_ir::types::{ElementType, TensorType, Type};
 
 use crate::archive::{self, Archive};
 use crate::arguments::RunArguments;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
+use crate::names::Names;
 use crate::output;
 use crate::program::Program;
 use crate::random::Random;
@@ -33,7 +35,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         let read = archives.into_iter().flatten().chain(files.values());
         files::refuse_overwriting(output, read.map(PathBuf::as_path))?;
     }
-    let inputs = inputs(&program.signature, files, options)?;
+    let inputs = inputs(&program.signature.inputs, files, options)?;
     let steps = Options {
         steps_max: options.max_steps,
         bytes_max: Some(options.max_bytes),
@@ -136,19 +138,20 @@ struct Sources {
 }
 
 fn inputs(
-    signature: &Signature,
+    arguments: &[Argument],
     files: BTreeMap<String, PathBuf>,
     options: &RunArguments,
 ) -> Outcome<Vec<Value>> {
+    let names = Names::of_arguments(arguments);
     let mut sources = Sources {
         archive: options.inputs.as_deref().map(Archive::open).transpose()?,
         files,
         random: options.random.map(Random::new),
     };
-    refuse_unknown_names(signature, &sources)?;
-    let inputs = signature.inputs.iter().enumerate();
-    inputs
-        .map(|(index, argument)| input(&mut sources, signature, index, argument))
+    refuse_unknown_arguments(&names, &sources)?;
+    let arguments = arguments.iter().enumerate();
+    arguments
+        .map(|(index, argument)| input(&mut sources, &names, index, argument))
         .collect()
 }
 
@@ -173,51 +176,19 @@ fn named_files(inputs: &[String]) -> Outcome<BTreeMap<String, PathBuf>> {
     Ok(files)
 }
 
-/// The names that an argument answers to, best first.
-fn aliases(index: usize, argument: &Argument) -> [String; 3] {
-    [
-        argument.name.clone(),
-        format!("arg{index}"),
-        format!("arr_{index}"),
-    ]
-}
-
-fn refuse_unknown_names(signature: &Signature, sources: &Sources) -> Outcome<()> {
-    let known: Vec<String> = signature
-        .inputs
-        .iter()
-        .enumerate()
-        .flat_map(|(index, argument)| aliases(index, argument))
-        .collect();
-    let given = sources
-        .files
-        .keys()
-        .map(String::as_str)
-        .chain(sources.archive.iter().flat_map(Archive::names));
-    let unknown: Vec<&str> = given
-        .filter(|name| !known.iter().any(|known| known == name))
-        .collect();
+fn refuse_unknown_arguments(names: &Names<'_>, sources: &Sources) -> Outcome<()> {
+    let known = names.all();
+    let files = sources.files.keys().map(String::as_str);
+    let given = files.chain(sources.archive.iter().flat_map(Archive::names));
+    let unknown: Vec<&str> = given.filter(|name| !known.contains(*name)).collect();
     if unknown.is_empty() {
         return Ok(());
     }
     let what = format!("the program has no argument `{}`", unknown.join("`, `"));
-    Err(Failure::input(what).hint(format!("its arguments are {}", names(&signature.inputs))))
+    Err(Failure::input(what).hint(format!("its arguments are {}", names.listed())))
 }
 
-/// Arguments as a user may give them: `x: tensor<2xf32>, y: tensor<f32>`.
-fn names(arguments: &[Argument]) -> String {
-    const SHOWN_MAX: usize = 32;
-    let shown = arguments.iter().take(SHOWN_MAX);
-    let mut text: Vec<String> = shown
-        .map(|argument| format!("{}: {}", argument.name, argument.ty))
-        .collect();
-    if arguments.len() > SHOWN_MAX {
-        text.push(format!("and {} more", arguments.len() - SHOWN_MAX));
-    }
-    text.join(", ")
-}
-
-fn input(sources: &mut Sources, signature: &Signature, index: usize, argument: &Argument) -> Outcome<Value> {
+fn input(sources: &mut Sources, names: &Names<'_>, index: usize, argument: &Argument) -> Outcome<Value> {
     let ty = match &argument.ty {
         Type::Tensor(ty) => ty,
         Type::Token => return Ok(Value::Token),
@@ -228,21 +199,9 @@ fn input(sources: &mut Sources, signature: &Signature, index: usize, argument: &
             )));
         }
     };
-    let mut array = None;
-    for name in aliases(index, argument) {
-        array = match (sources.files.get(&name), &mut sources.archive) {
-            (Some(path), _) => Some(archive::read_array(path)?),
-            (None, Some(archive)) => archive.read(&name)?,
-            (None, None) => None,
-        };
-        if array.is_some() {
-            break;
-        }
-    }
     let mismatch =
         |why: String| Failure::input(format!("argument `{}` (number {index}): {why}", argument.name));
-    if let Some(array) = array {
-        let literal = literal_of(array, ty).map_err(mismatch)?;
+    if let Some(literal) = given_input(sources, names, index, ty, mismatch)? {
         return Tensor::from_literal(&literal)
             .map(Value::Tensor)
             .map_err(|error| mismatch(error.to_string()));
@@ -256,11 +215,33 @@ fn input(sources: &mut Sources, signature: &Signature, index: usize, argument: &
             );
             let hint = format!(
                 "the arguments are {}; use --inputs, --input or --random",
-                names(&signature.inputs)
+                names.listed()
             );
             Err(Failure::input(what).hint(hint))
         }
     }
+}
+
+/// The array that the user gave for an argument: a file of its own counts before the archive.
+fn given_input(
+    sources: &mut Sources,
+    names: &Names<'_>,
+    index: usize,
+    ty: &TensorType,
+    mismatch: impl Fn(String) -> Failure,
+) -> Outcome<Option<Literal>> {
+    let files = &sources.files;
+    if let Some(name) = names.find(index, |name| files.contains_key(name))? {
+        let array = archive::read_array(&files[&name])?;
+        return literal_of(array, ty).map(Some).map_err(mismatch);
+    }
+    let Some(archive) = &mut sources.archive else {
+        return Ok(None);
+    };
+    let Some(name) = names.in_archive(index, archive)? else {
+        return Ok(None);
+    };
+    literal_of(archive.read(&name)?, ty).map(Some).map_err(mismatch)
 }
 
 fn random_input(random: &mut Random, ty: &Arc<TensorType>) -> Result<Value, String> {
@@ -276,15 +257,9 @@ fn random_input(random: &mut Random, ty: &Arc<TensorType>) -> Result<Value, Stri
 }
 
 /// Refuses arrays that are no result: a wrong name would else compare nothing.
-fn refuse_unknown_results(path: &Path, signature: &Signature, archive: &Archive) -> Outcome<()> {
-    let results: Vec<[String; 3]> = signature
-        .outputs
-        .iter()
-        .enumerate()
-        .map(|(index, output)| result_names(&output.name, index))
-        .collect();
-    let is_result = |name: &str| results.iter().flatten().any(|known| known == name);
-    let unknown: Vec<&str> = archive.names().filter(|name| !is_result(name)).collect();
+fn refuse_unknown_results(path: &Path, names: &Names<'_>, archive: &Archive) -> Outcome<()> {
+    let known = names.all();
+    let unknown: Vec<&str> = archive.names().filter(|name| !known.contains(*name)).collect();
     if unknown.is_empty() {
         return Ok(());
     }
@@ -293,12 +268,7 @@ fn refuse_unknown_results(path: &Path, signature: &Signature, archive: &Archive)
         path.display(),
         unknown.join("`, `")
     );
-    Err(Failure::input(what).hint(format!("the results are {}", names(&signature.outputs))))
-}
-
-/// The names that the array of a result may have, best first.
-fn result_names(name: &str, index: usize) -> [String; 3] {
-    [name.to_owned(), format!("result{index}"), format!("arr_{index}")]
+    Err(Failure::input(what).hint(format!("the results are {}", names.listed())))
 }
 
 /// Compares results with an archive, says what differs, and counts those that agree.
@@ -307,26 +277,18 @@ fn compare(path: &Path, signature: &Signature, results: &[Tensor], options: &Run
         rtol: options.rtol,
         atol: options.atol,
     };
+    let names = Names::of_results(&signature.outputs);
     let mut archive = Archive::open(path)?;
-    refuse_unknown_results(path, signature, &archive)?;
+    refuse_unknown_results(path, &names, &archive)?;
     let mut equal = 0;
     for (index, (output, result)) in signature.outputs.iter().zip(results).enumerate() {
-        let mut array = None;
-        for name in result_names(&output.name, index) {
-            array = array.or(archive.read(&name)?);
-        }
-        let missing = || {
-            let what = format!(
-                "{} has no array for result `{}` (number {index})",
-                path.display(),
-                output.name
-            );
-            let [best, by_number, unnamed] = result_names(&output.name, index);
-            Failure::input(what).hint(format!("name it `{best}`, `{by_number}` or `{unnamed}`"))
+        let Some(name) = names.in_archive(index, &archive)? else {
+            let (file, own) = (path.display(), &output.name);
+            let what = format!("{file} has no array for result `{own}` (number {index})");
+            return Err(Failure::input(what).hint(format!("name it `{}`", names.at(index).join("` or `"))));
         };
-        let array = array.ok_or_else(missing)?;
         let mismatch = |why: String| Failure::input(format!("expected result `{}`: {why}", output.name));
-        let want = literal_of(array, result.ty()).map_err(mismatch)?;
+        let want = literal_of(archive.read(&name)?, result.ty()).map_err(mismatch)?;
         let want = Tensor::from_literal(&want).map_err(|error| mismatch(error.to_string()))?;
         match difference(result, &want, closeness) {
             None => equal += 1,

@@ -1,5 +1,6 @@
 //! Between NumPy arrays and the values of a program.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use artifact_core::blob::Blob;
@@ -7,7 +8,7 @@ use artifact_eval::tensor::Tensor;
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
-use crate::npy::Array;
+use crate::npy::{Array, ArrayReader};
 
 /// NumPy's type string for elements, as they are written. Types that NumPy lacks are written by bit pattern.
 pub(crate) fn descr(element: ElementType) -> &'static str {
@@ -51,8 +52,10 @@ fn accepts(element: ElementType, array_descr: &str) -> bool {
     wanted == given || by_pattern && given.strip_prefix('V') == wanted.strip_prefix('u')
 }
 
-/// The value of a program's type that an array holds, or what does not fit: element type, rank or shape.
-pub(crate) fn literal_of(array: Array, ty: &TensorType) -> Result<Literal, String> {
+/// The value of a program's type that an array holds, or what does not fit: element type, rank or shape. An array that does
+/// not fit is not read.
+pub(crate) fn literal_of(reader: ArrayReader<impl Read>, ty: &TensorType) -> Result<Literal, String> {
+    let array = &reader.header;
     let storage = ty.element.storage();
     if !accepts(storage, &array.descr) {
         let wanted = descr(storage);
@@ -77,13 +80,13 @@ pub(crate) fn literal_of(array: Array, ty: &TensorType) -> Result<Literal, Strin
         ));
     }
     let ty = TensorType::of_static(&array.shape, ty.element.clone());
-    Literal::dense(Arc::new(ty), Blob::new(array.bytes)).map_err(|error| error.to_string())
+    Literal::dense(Arc::new(ty), Blob::new(reader.elements()?)).map_err(|error| error.to_string())
 }
 
 /// The array of a value.
 pub(crate) fn array_of(tensor: &Tensor) -> Array {
     Array {
-        descr: descr(tensor.storage()).to_owned(),
+        descr: descr(tensor.storage()),
         shape: tensor.shape().iter().map(|size| *size as u64).collect(),
         bytes: tensor.bytes().to_vec(),
     }
@@ -107,15 +110,17 @@ fn dims_text(dims: &[Dim]) -> String {
 mod tests {
     use super::*;
 
-    fn check(descr: &str, shape: &[u64], bytes: usize, expected: Result<(), &str>) {
+    fn check(descr: &'static str, shape: &[u64], bytes: usize, expected: Result<(), &str>) {
         let ty = TensorType::of_static(&[2, 3], ElementType::F32);
         let array = Array {
-            descr: descr.into(),
+            descr,
             shape: shape.into(),
             bytes: vec![0; bytes],
         };
+        let file = array.write();
+        let reader = ArrayReader::new(file.as_slice(), file.len() as u64).unwrap();
         assert_eq!(
-            literal_of(array, &ty).map(|_| ()),
+            literal_of(reader, &ty).map(|_| ()),
             expected.map_err(str::to_owned)
         );
     }
@@ -136,6 +141,19 @@ mod tests {
             Err("expected rank 2 (tensor<2x3xf32>), found rank 1 (shape [6])"),
         );
         check("<f4", &[3, 2], 24, Err("expected shape [2, 3], found [3, 2]"));
+    }
+
+    #[test]
+    fn an_array_that_does_not_fit_is_not_read() {
+        let array = Array {
+            descr: "<f4",
+            shape: vec![1 << 40],
+            bytes: Vec::new(),
+        };
+        let header = array.write();
+        let reader = ArrayReader::new(header.as_slice(), header.len() as u64 + (4 << 40)).unwrap();
+        let refusal = literal_of(reader, &TensorType::of_static(&[2], ElementType::F32));
+        assert!(refusal.unwrap_err().contains("expected shape [2]"));
     }
 
     #[test]

@@ -115,9 +115,6 @@ fn tensor(archive: &mut Archive, name: &str, ty: &Type) -> Result<Tensor, Failur
     let ty = ty
         .as_tensor()
         .ok_or_else(|| refuse(format!("no array can be a {ty}")))?;
-    let array = archive
-        .read(name)?
-        .ok_or_else(|| refuse("it is not in the archive".to_owned()))?;
-    let literal = literal_of(array, ty).map_err(refuse)?;
+    let literal = literal_of(archive.read(name)?, ty).map_err(refuse)?;
     Tensor::from_literal(&literal).map_err(|error| refuse(error.to_string()))
 }

@@ -32,12 +32,12 @@ fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
     let text = program::read_text(path)?;
     let modules = parse_module(&text)
         .into_modules()
-        .map_err(|diagnostics| refused(path, &text, &diagnostics))?;
+        .map_err(|diagnostics| first_finding(path, &text, &diagnostics))?;
     let mut checks = 0;
     for module in modules {
         let findings = verify(&module);
         if !findings.is_empty() {
-            return Err(refused(path, &text, &findings));
+            return Err(first_finding(path, &text, &findings));
         }
         match run_module(path, &text, module, settings) {
             Ok(outcome) => {
@@ -114,8 +114,8 @@ fn run(
 
 /// Packs the module in a temporary folder, opens the artifact and runs that.
 fn through_artifact(path: &Path, text: &str, module: Module, options: &Options) -> Result<RunOutcome, Stop> {
-    let exported =
-        Exported::new(module).map_err(|error| Stop::Artifact(refused(path, text, &error.diagnostics)))?;
+    let exported = Exported::new(module)
+        .map_err(|error| Stop::Artifact(first_finding(path, text, &error.diagnostics)))?;
     let program = reopened(path, &exported).map_err(Stop::Artifact)?;
     crate::run::run(&program, path, Vec::new(), options).map_err(Stop::Artifact)
 }
@@ -127,8 +127,8 @@ pub(crate) fn reopened(path: &Path, exported: &Exported) -> Result<Program, Fail
     Program::from_bytes(path, bytes.into_inner())
 }
 
-/// A file that is refused, with the first finding.
-pub(crate) fn refused(path: &Path, text: &str, diagnostics: &[Diagnostic]) -> Failure {
+/// A file that is refused, with the first of its findings: a list of many files has one line for each.
+fn first_finding(path: &Path, text: &str, diagnostics: &[Diagnostic]) -> Failure {
     let source = SourceText::new(path.display().to_string(), text);
     let first = diagnostics.first();
     let position = first

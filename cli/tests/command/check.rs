@@ -69,7 +69,7 @@ fn cases_with_arrays() {
     // The archive has the result and no inputs.
     run(&[&"check", &scratch.path("c")])
         .expect(1)
-        .says("array `x`: it is not in the archive");
+        .says("there is no array `x`");
 }
 
 #[test]

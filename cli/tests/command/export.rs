@@ -109,6 +109,15 @@ fn an_artifact_is_no_program() {
 
 /// `ulimit -f` makes the write fail (EFBIG), or kills the process when the signal is not ignored.
 #[test]
+fn a_folder_that_is_not_there() {
+    let scratch = Scratch::new();
+    let output = scratch.path("nowhere/f.artifact");
+    let ended = run(&[&"export", &fixture(".mlir"), &"-o", &output]).expect(3);
+    assert!(!ended.err.contains("partial"), "{}", ended.err);
+    ended.says("nowhere/f.artifact").says("not found");
+}
+
+#[test]
 fn a_write_that_fails_leaves_the_old_file() {
     let scratch = Scratch::new();
     let file = scratch.file("f.artifact", "the old file");

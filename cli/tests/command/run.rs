@@ -120,7 +120,11 @@ fn a_run_that_never_ends_can_be_bounded() {
     );
     run(&[&"run", &program, &"--max-steps", &"1000"])
         .expect(3)
-        .says("1000");
+        .says("1000")
+        .says("--max-steps");
+    run(&[&"run", &program, &"--max-bytes", &"3"])
+        .expect(3)
+        .says("--max-bytes");
 }
 
 #[test]
@@ -183,4 +187,24 @@ fn an_archive_with_other_results() {
         &want,
     ])
     .expect(2);
+}
+
+#[test]
+fn an_argument_that_is_given_twice() {
+    let add = Add::new();
+    let x = npy("<f4", "(2, 3)", &floats(&[0.0; 6]));
+    let x = add.scratch.file("x.npy", x);
+    let input = |name: &str| format!("{name}={}", x.display());
+    run(&[
+        &"run",
+        &add.program,
+        &"--input",
+        &input("arg0"),
+        &"--input",
+        &input("arr_0"),
+        &"--input",
+        &add.bias,
+    ])
+    .expect(3)
+    .says("`x` (number 0) is given twice, as `arg0` and as `arr_0`");
 }

@@ -54,7 +54,9 @@ impl AtomicFile {
             .suffix(".partial")
             // Subject to the process's mask, as for any new file.
             .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(&directory)?;
+            .tempfile_in(&directory)
+            // The original error names the temporary file, which nobody asked for.
+            .map_err(|error| io::Error::from(error.kind()))?;
         Ok(Self {
             temporary,
             directory,

@@ -5,6 +5,8 @@ use std::fmt;
 use artifact_core::limit::LimitExceeded;
 use artifact_ir::diagnostic::SourceOffset;
 
+use crate::tensor::TensorError;
+
 /// What a caller can do about an [`EvalError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvalErrorKind {
@@ -16,6 +18,10 @@ pub enum EvalErrorKind {
     FailedCheck,
     /// The program has no result: a size that does not fit, a deadlock, a limit.
     Runtime,
+    /// The run would take more operations than [`crate::Options::steps_max`]: allow more.
+    Steps,
+    /// The run would take more memory than [`crate::Options::bytes_max`]: allow more.
+    Bytes,
 }
 
 /// An evaluation that stopped: what happened and at which operation.
@@ -95,5 +101,11 @@ impl std::error::Error for EvalError {}
 impl From<LimitExceeded> for EvalError {
     fn from(exceeded: LimitExceeded) -> Self {
         Self::runtime(exceeded.to_string())
+    }
+}
+
+impl From<TensorError> for EvalError {
+    fn from(error: TensorError) -> Self {
+        Self::runtime(error.to_string())
     }
 }

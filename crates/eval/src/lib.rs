@@ -14,6 +14,7 @@
 mod algebra;
 mod collective;
 pub mod comparison;
+mod complex;
 mod control;
 mod creation;
 mod custom_call;

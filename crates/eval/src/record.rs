@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use artifact_ir::diagnostic::SourceOffset;
 
-use crate::error::EvalError;
+use crate::error::{EvalError, EvalErrorKind};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
@@ -82,10 +82,10 @@ impl Record {
         let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         match taken {
             Ok(_) => Ok(()),
-            Err(_) => Err(EvalError::runtime(format!(
-                "the program runs for more than {} steps",
-                self.steps_max
-            ))),
+            Err(_) => {
+                let message = format!("the program runs for more than {} operations", self.steps_max);
+                Err(EvalError::new(EvalErrorKind::Steps, message))
+            }
         }
     }
 
@@ -95,10 +95,11 @@ impl Record {
         if held.saturating_add(bytes) <= self.bytes_max {
             return Ok(());
         }
-        Err(EvalError::runtime(format!(
-            "the values of the program take {held} bytes, and {bytes} more would be over the limit of {}",
+        let message = format!(
+            "the values of the program take {held} bytes, and those of this operation would be over the limit of {}",
             self.bytes_max
-        )))
+        );
+        Err(EvalError::new(EvalErrorKind::Bytes, message))
     }
 
     /// Counts values that an activation now holds, or holds no more.

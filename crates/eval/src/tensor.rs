@@ -13,6 +13,35 @@ use crate::scalar::Scalar;
 /// Largest tensor that is evaluated. A program may name a larger one; it is refused before anything is allocated.
 pub const TENSOR_BYTES: Limit = Limit::new("size of a tensor in the reference evaluator", 8 << 30, "bytes");
 
+/// A tensor that is too large: for the evaluator, or for the memory that is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorError {
+    /// Over [`TENSOR_BYTES`].
+    Limit(LimitExceeded),
+    /// Its size in bytes does not fit 64 bits.
+    Overflow,
+    /// The system gives no memory for so many bytes.
+    Memory(usize),
+}
+
+impl fmt::Display for TensorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(exceeded) => exceeded.fmt(f),
+            Self::Overflow => f.write_str("the size of a tensor does not fit 64 bits"),
+            Self::Memory(bytes) => write!(f, "there is no memory for a tensor of {bytes} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for TensorError {}
+
+impl From<LimitExceeded> for TensorError {
+    fn from(exceeded: LimitExceeded) -> Self {
+        Self::Limit(exceeded)
+    }
+}
+
 /// A value: a type of static shape and its elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -24,14 +53,14 @@ impl Tensor {
     /// A tensor whose elements are computed by position in row-major order. `ty` is of static shape.
     ///
     /// # Errors
-    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
+    /// [`TensorError`] when the tensor is too large.
     pub fn from_fn(
         ty: Arc<TensorType>,
         mut element: impl FnMut(usize) -> Scalar,
-    ) -> Result<Self, LimitExceeded> {
+    ) -> Result<Self, TensorError> {
         let count = checked_count(&ty)?;
         let storage = ty.element.storage();
-        let mut bytes = Vec::with_capacity(count * storage.bytes());
+        let mut bytes = reserve(count * storage.bytes())?;
         (0..count).for_each(|index| element(index).encode(storage, &mut bytes));
         Ok(Self {
             ty,
@@ -42,23 +71,23 @@ impl Tensor {
     /// A tensor of elements in row-major order; there must be as many as the type has.
     ///
     /// # Errors
-    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
-    pub fn from_scalars(ty: Arc<TensorType>, scalars: &[Scalar]) -> Result<Self, LimitExceeded> {
+    /// [`TensorError`] when the tensor is too large.
+    pub fn from_scalars(ty: Arc<TensorType>, scalars: &[Scalar]) -> Result<Self, TensorError> {
         Self::from_fn(ty, |index| scalars[index])
     }
 
     /// A tensor of which every element is copied from another by position; element types must have the same width.
     ///
     /// # Errors
-    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
+    /// [`TensorError`] when the tensor is too large.
     pub fn from_positions(
         ty: Arc<TensorType>,
         operand: &Self,
         mut position: impl FnMut(usize) -> usize,
-    ) -> Result<Self, LimitExceeded> {
+    ) -> Result<Self, TensorError> {
         let count = checked_count(&ty)?;
         let width = ty.element.storage().bytes();
-        let mut bytes = Vec::with_capacity(count * width);
+        let mut bytes = reserve(count * width)?;
         (0..count).for_each(|index| bytes.extend_from_slice(operand.element_bytes(position(index))));
         Ok(Self {
             ty,
@@ -69,8 +98,8 @@ impl Tensor {
     /// A tensor of bytes that were moved as they are: elements in row-major order, laid out as in [`Literal`].
     ///
     /// # Errors
-    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
-    pub(crate) fn from_bytes(ty: Arc<TensorType>, bytes: Vec<u8>) -> Result<Self, LimitExceeded> {
+    /// [`TensorError`] when the tensor is too large.
+    pub(crate) fn from_bytes(ty: Arc<TensorType>, bytes: Vec<u8>) -> Result<Self, TensorError> {
         let count = checked_count(&ty)?;
         debug_assert_eq!(bytes.len(), count * ty.element.storage().bytes());
         Ok(Self {
@@ -82,15 +111,16 @@ impl Tensor {
     /// A tensor that holds a constant.
     ///
     /// # Errors
-    /// [`LimitExceeded`] when the tensor would be over [`TENSOR_BYTES`].
-    pub fn from_literal(literal: &Literal) -> Result<Self, LimitExceeded> {
+    /// [`TensorError`] when the tensor is too large.
+    pub fn from_literal(literal: &Literal) -> Result<Self, TensorError> {
         let ty = Arc::clone(literal.ty());
         let count = checked_count(&ty)?;
-        let bytes = match (literal.as_splat(), literal.as_dense()) {
-            (Some(element), _) => element.repeat(count),
-            (None, Some(bytes)) => bytes.to_vec(),
-            (None, None) => Vec::new(),
-        };
+        let mut bytes = reserve(count * ty.element.storage().bytes())?;
+        match (literal.as_splat(), literal.as_dense()) {
+            (Some(element), _) => (0..count).for_each(|_| bytes.extend_from_slice(element)),
+            (None, Some(elements)) => bytes.extend_from_slice(elements),
+            (None, None) => {}
+        }
         Ok(Self {
             ty,
             bytes: Arc::new(bytes),
@@ -206,8 +236,17 @@ pub fn shape_of(ty: &TensorType) -> Vec<usize> {
         .collect()
 }
 
-fn checked_count(ty: &TensorType) -> Result<usize, LimitExceeded> {
-    TENSOR_BYTES.check(ty.byte_count().unwrap_or(u64::MAX))?;
+/// Empty storage for so many bytes. A tensor may be larger than what is left of the memory.
+pub(crate) fn reserve(bytes: usize) -> Result<Vec<u8>, TensorError> {
+    let mut storage = Vec::new();
+    storage
+        .try_reserve_exact(bytes)
+        .map_err(|_| TensorError::Memory(bytes))?;
+    Ok(storage)
+}
+
+fn checked_count(ty: &TensorType) -> Result<usize, TensorError> {
+    TENSOR_BYTES.check(ty.byte_count().ok_or(TensorError::Overflow)?)?;
     Ok(ty.element_count().unwrap_or(0) as usize)
 }
 
@@ -271,6 +310,12 @@ mod tests {
             tensor.to_string(),
             "dense<[[[0, 1]], [[2, 3]]]> : tensor<2x1x2xi8>"
         );
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        let bytes = isize::MAX as usize;
+        assert_eq!(reserve(bytes), Err(TensorError::Memory(bytes)));
     }
 
     #[test]

@@ -159,7 +159,7 @@ fn runaway_programs_end() {
             steps_max: Some(1000),
             bytes_max: None,
         },
-        "more than 1000 steps",
+        "more than 1000 operations",
     );
 }
 
@@ -177,7 +177,7 @@ fn memory_is_bounded() {
     check_error(
         large,
         options,
-        "the values of the program take 400 bytes, and 4000000 more would be over the limit of 4000",
+        "the values of the program take 400 bytes, and those of this operation would be over the limit of 4000",
     );
 }
 

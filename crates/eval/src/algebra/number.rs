@@ -2,6 +2,7 @@
 
 use artifact_ir::types::{ElementClass, ElementType, TensorType};
 
+pub(super) use crate::complex::Complex;
 use crate::error::EvalError;
 use crate::scalar::Scalar;
 use crate::tensor::Tensor;
@@ -91,21 +92,7 @@ impl Number for f64 {
     }
 }
 
-/// A complex number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Complex {
-    /// The real part.
-    pub(super) re: f64,
-    /// The imaginary part.
-    pub(super) im: f64,
-}
-
 impl Complex {
-    /// A number from its parts.
-    pub(super) const fn new(re: f64, im: f64) -> Self {
-        Self { re, im }
-    }
-
     /// The number of length 1 at an angle, in radians.
     pub(super) fn unit(angle: f64) -> Self {
         Self::new(angle.cos(), angle.sin())

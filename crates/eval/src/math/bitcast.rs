@@ -7,15 +7,15 @@ use artifact_ir::literal::Literal;
 use artifact_ir::types::{ElementType, TensorType};
 
 use crate::error::EvalError;
-use crate::tensor::{TENSOR_BYTES, Tensor};
+use crate::tensor::{TENSOR_BYTES, Tensor, TensorError, reserve};
 
 /// The operand's bits under another type. Where widths differ, a row of narrow elements is one wide element, the first of them
 /// its lowest bits.
 pub(super) fn bitcast_convert(operand: &Tensor, ty: &Arc<TensorType>) -> Result<Tensor, EvalError> {
     let (from, to) = (operand.storage(), ty.element.storage());
-    let size = ty.byte_count().unwrap_or(u64::MAX);
+    let size = ty.byte_count().ok_or(TensorError::Overflow)?;
     TENSOR_BYTES.check(size)?;
-    let mut bytes = Vec::with_capacity(size as usize);
+    let mut bytes = reserve(size as usize)?;
     let elements = operand
         .bytes()
         .chunks_exact(from.bytes())

@@ -6,7 +6,7 @@ use artifact_ir::types::TensorType;
 
 use super::{dimension, resized};
 use crate::error::EvalError;
-use crate::tensor::{Tensor, shape_of, strides};
+use crate::tensor::{Tensor, reserve, shape_of, strides};
 
 /// The operands one after the other along a dimension.
 pub(crate) fn concatenate(
@@ -34,7 +34,7 @@ pub(crate) fn concatenate(
         .iter()
         .map(|operand| (operand, operand.bytes().len() / outer.max(1)))
         .collect();
-    let mut bytes = Vec::with_capacity(slabs.iter().map(|(_, slab)| slab * outer).sum());
+    let mut bytes = reserve(slabs.iter().map(|(_, slab)| slab * outer).sum())?;
     for index in 0..outer {
         for (operand, slab) in &slabs {
             bytes.extend_from_slice(&operand.bytes()[index * slab..(index + 1) * slab]);

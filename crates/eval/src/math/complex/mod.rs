@@ -11,27 +11,14 @@ mod hyperbolic;
 mod inverse;
 mod power;
 
+pub(super) use crate::complex::Complex;
 pub(super) use arithmetic::{abs, add, divide, multiply, negate, sign, subtract};
 pub(super) use exponential::{exp, exp_m1, ln, ln_1p, logistic};
 pub(super) use hyperbolic::{cos, cosh, sin, sinh, tan, tanh};
 pub(super) use inverse::{acos, acosh, asin, asin_acos_kernel, asinh, atan, atanh};
 pub(super) use power::{atan2, cbrt, powc, rsqrt, sqrt, square};
 
-/// A complex number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Complex {
-    /// Real part.
-    pub(super) re: f64,
-    /// Imaginary part.
-    pub(super) im: f64,
-}
-
 impl Complex {
-    /// A number from its parts.
-    pub(super) const fn new(re: f64, im: f64) -> Self {
-        Self { re, im }
-    }
-
     /// Not a number in both parts.
     const NAN: Self = Self::new(f64::NAN, f64::NAN);
 
