@@ -269,6 +269,19 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// The name in a string token that begins an operation in the generic form. Names of operations are plain: one with
+    /// anything that is escaped in print would be another name there.
+    pub(super) fn operation_name(&mut self, token: Token) -> Read<&'a str> {
+        let quoted = self.slice(token);
+        let name = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+        let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
+        if name.is_empty() || !name.bytes().all(plain) {
+            let message = "the name of an operation consists of visible ASCII characters, without escapes";
+            return Err(self.error(token.start(), message));
+        }
+        Ok(name)
+    }
+
     /// The name in a token such as `@main` or `@"main"`.
     pub(super) fn symbol_text(&mut self, token: Token) -> Read<Arc<str>> {
         let text = self.slice(token).get(1..).unwrap_or_default();

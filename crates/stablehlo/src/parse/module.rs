@@ -238,7 +238,7 @@ impl Parser<'_> {
     /// `"dialect.op"() ... : () -> ()` of an unknown dialect: carried as text.
     fn generic_global(&mut self) -> Read<ForeignGlobal> {
         let token = self.bump();
-        let name = self.slice(token).trim_matches('"');
+        let name = self.operation_name(token)?;
         let start = self.token.start();
         self.expect(Kind::LeftParen)?;
         self.expect(Kind::RightParen)?;

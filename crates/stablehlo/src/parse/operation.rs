@@ -112,8 +112,7 @@ impl<'a> Parser<'a> {
     /// `"dialect.op"(%a) <{...}> ({...}) {...} : (A) -> B`.
     fn generic_operation(&mut self) -> Read<OpId> {
         let token = self.bump();
-        let quoted = self.slice(token);
-        let name = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+        let name = self.operation_name(token)?;
         let mut draft = Draft::new(name, token.start());
         self.list(Kind::LeftParen, |parser| parser.operand(&mut draft))?;
         if self.at(Kind::LeftSquare) {

@@ -83,6 +83,17 @@ fn several_modules() {
 }
 
 #[test]
+fn names_of_operations_are_plain() {
+    let message = "the name of an operation consists of visible ASCII characters, without escapes";
+    let located = |place: &str| format!("{place}: {message}");
+    for name in ["", "other\\l.op", "other.\\41", "other. op", "oth\u{e9}r.op"] {
+        let op = format!("\"{name}\"() : () -> ()");
+        refuse(&in_function(&op), &[&located("2:1")]);
+        refuse(&op, &[&located("1:1")]);
+    }
+}
+
+#[test]
 fn one_mistake_gives_one_message_and_others_are_found() {
     refuse(
         &in_function(
