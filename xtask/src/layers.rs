@@ -34,8 +34,13 @@ const LAYERS: &[Layer] = &[
         tests_use: &[],
     },
     Layer {
-        name: "artifact-ir",
+        name: "artifact-dims",
         uses: &["artifact-core"],
+        tests_use: &[],
+    },
+    Layer {
+        name: "artifact-ir",
+        uses: &["artifact-core", "artifact-dims"],
         tests_use: &[],
     },
     Layer {

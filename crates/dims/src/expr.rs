@@ -118,19 +118,20 @@ impl Expr {
     #[must_use]
     pub fn variables(&self) -> BTreeSet<Variable> {
         let mut found = BTreeSet::new();
-        self.collect_variables(&mut found);
+        self.for_each_variable(&mut |variable| {
+            found.insert(variable.clone());
+        });
         found
     }
 
-    fn collect_variables(&self, found: &mut BTreeSet<Variable>) {
+    /// Visits each mention of a variable, also those within operations, in the order of printing.
+    pub fn for_each_variable(&self, visit: &mut impl FnMut(&Variable)) {
         for factor in self.factors() {
             match factor {
-                Factor::Variable(variable) => {
-                    found.insert(variable.clone());
-                }
+                Factor::Variable(variable) => visit(variable),
                 Factor::Operation(operation) => {
-                    operation.left.collect_variables(found);
-                    operation.right.collect_variables(found);
+                    operation.left.for_each_variable(visit);
+                    operation.right.for_each_variable(visit);
                 }
             }
         }

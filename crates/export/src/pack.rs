@@ -108,7 +108,7 @@ fn value(argument: &Argument) -> manifest::Value {
 fn dim(dim: &Dim) -> manifest::Dim {
     match dim {
         Dim::Static(size) => manifest::Dim::Size(*size),
-        Dim::Symbolic(expression) => manifest::Dim::Expression(expression.as_str().to_owned()),
+        Dim::Symbolic(expression) => manifest::Dim::Expression(expression.to_string()),
         Dim::Unknown => manifest::Dim::Unknown,
     }
 }

@@ -26,6 +26,7 @@ use artifact_core::digest::Domain;
 use artifact_core::digest_newtype;
 use artifact_core::entity::EntityId;
 
+use self::types::DimensionVariables;
 use crate::attribute::{Attribute, NamedAttributes, SymbolRef};
 use crate::module::{
     BlockId, Body, Function, FunctionId, Module, OpId, Parameter, RegionId, ValueId, Visibility,
@@ -61,7 +62,7 @@ pub fn program_digest(module: &Module) -> ProgramDigest {
         encoder: Encoder::new(DOMAIN),
         module,
         functions: FunctionOrder::default(),
-        dimension_variables: HashMap::new(),
+        dimension_variables: DimensionVariables::default(),
     };
     scheme.module();
     ProgramDigest::new(scheme.encoder.finish())
@@ -87,7 +88,7 @@ struct Scheme<'a> {
     encoder: Encoder,
     module: &'a Module,
     functions: FunctionOrder,
-    dimension_variables: HashMap<Arc<str>, usize>,
+    dimension_variables: DimensionVariables,
 }
 
 impl<'a> Scheme<'a> {

@@ -6,7 +6,7 @@ use crate::literal::Literal;
 use crate::location::{Location, LocationId};
 use crate::module::NewOperation;
 use crate::op::{Binary, Call, Constant, Control, Creation, Op, Transcendental, Unary};
-use crate::types::{Dim, ElementType, SymbolicDim, TensorType, Type};
+use crate::types::{Dim, ElementType, TensorType, Type};
 use artifact_core::blob::Blob;
 
 /// A module with one public function that adds its argument to `constant`, and a private one that it calls.
@@ -246,7 +246,7 @@ fn discardable_attributes_count_by_list() {
 #[test]
 fn dimension_variables_count_by_first_use() {
     let with = |a: &str, b: &str| {
-        let dims = [a, b].map(|name| Dim::Symbolic(SymbolicDim::from_canonical(name)));
+        let dims = [a, b].map(|text| Dim::Symbolic(text.parse().unwrap()));
         Sample {
             ty: TensorType::new(dims, ElementType::F32).into(),
             ..Sample::new()
@@ -255,4 +255,6 @@ fn dimension_variables_count_by_first_use() {
     };
     assert_eq!(with("b", "t"), with("x", "y"));
     assert_ne!(with("b", "b"), with("x", "y"));
+    assert_eq!(with("z", "2*z + max(a, z)"), with("a", "max(b, a) + 2*a"));
+    assert_ne!(with("z", "2*z + max(a, z)"), with("a", "max(a, b) + 2*b"));
 }

@@ -1,10 +1,9 @@
 //! Encoding of types.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use artifact_core::canonical::Encoder;
+use artifact_dims::{Expr, Variable};
 
 use super::Scheme;
 use crate::types::{Dim, Element, Encoding, QuantizedType, TensorType, Type};
@@ -81,8 +80,9 @@ impl Scheme<'_> {
             }
             Dim::Symbolic(expression) => {
                 self.encoder.text("symbolic");
-                let renamed = rename_variables(expression.as_str(), &mut self.dimension_variables);
-                self.encoder.text(&renamed);
+                self.dimension_variables
+                    .renamed(expression)
+                    .encode(&mut self.encoder);
             }
             Dim::Unknown => self.encoder.text("unknown"),
         }
@@ -122,42 +122,23 @@ impl Scheme<'_> {
     }
 }
 
-/// Replaces each variable by its number in order of first use. Names of functions of the dimension language stay.
-fn rename_variables(expression: &str, numbers: &mut HashMap<Arc<str>, usize>) -> String {
-    const FUNCTIONS: &[&str] = &["floordiv", "mod", "max", "min"];
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut renamed = String::new();
-    let mut rest = expression;
-    while let Some(first) = rest.chars().next() {
-        let end = rest.find(|c| is_part(c) != is_part(first)).unwrap_or(rest.len());
-        let (token, tail) = rest.split_at(end);
-        if is_part(first) && !first.is_ascii_digit() && !FUNCTIONS.contains(&token) {
-            let next = numbers.len();
-            let number = *numbers.entry(token.into()).or_insert(next);
-            // Writing to a string does not fail.
-            let _ = write!(renamed, "${number}");
-        } else {
-            renamed.push_str(token);
-        }
-        rest = tail;
-    }
-    renamed
-}
+/// Variables under names that tell their order of first use, as digests see them.
+#[derive(Debug, Default)]
+pub(super) struct DimensionVariables(BTreeMap<Variable, Expr>);
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_are_numbered_by_first_use() {
-        let mut numbers = HashMap::new();
-        assert_eq!(
-            rename_variables("2*b + max(a1, b)", &mut numbers),
-            "2*$0 + max($1, $0)"
-        );
-        assert_eq!(
-            rename_variables("floordiv(a1, 4)", &mut numbers),
-            "floordiv($1, 4)"
-        );
+impl DimensionVariables {
+    /// The expression in terms of `d0`, `d1` and so on.
+    fn renamed(&mut self, expression: &Expr) -> Expr {
+        expression.for_each_variable(&mut |variable| {
+            if !self.0.contains_key(variable) {
+                let name = Variable::new(&format!("d{}", self.0.len()));
+                self.0
+                    .extend(name.map(|name| (variable.clone(), Expr::variable(name))));
+            }
+        });
+        // At the very limits of what an expression may be, another order of its terms may be over them. It keeps its names.
+        expression
+            .substitute(&self.0)
+            .unwrap_or_else(|_| expression.clone())
     }
 }

@@ -10,7 +10,7 @@ use crate::op::{
     Reduce, ReduceWindow, Reduction, Shape, Slice, TopK, Transpose, Unary,
 };
 use crate::op::{Contraction, Control};
-use crate::types::{Dim, ElementType, Encoding, SymbolicDim, TensorType, Type};
+use crate::types::{Dim, ElementType, Encoding, TensorType, Type};
 
 use ElementType::{C64, F32, I1, I32};
 
@@ -23,7 +23,7 @@ fn dims(dims: &[Dim], element: ElementType) -> Type {
 }
 
 fn symbol(text: &str) -> Dim {
-    Dim::Symbolic(SymbolicDim::from_canonical(text))
+    Dim::Symbolic(text.parse().unwrap())
 }
 
 fn bounded(bound: u64) -> Type {

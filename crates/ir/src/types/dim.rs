@@ -1,15 +1,16 @@
 //! The size of one dimension.
 
 use std::fmt;
-use std::sync::Arc;
+
+use artifact_dims::Expr;
 
 /// A dimension size: known, an expression over dimension variables, or unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Dim {
     /// A known number of elements.
     Static(u64),
-    /// An expression such as `2*b + 1`. Equal symbolic sizes are equal in every run.
-    Symbolic(SymbolicDim),
+    /// An expression such as `2*b + 1`. Two that are the same are equal in every run; two that differ may be equal too.
+    Symbolic(Expr),
     /// `?`: nothing is known before the program runs.
     Unknown,
 }
@@ -50,20 +51,12 @@ impl fmt::Display for Dim {
     }
 }
 
-/// An expression over dimension variables, in canonical form. Equality is of that form.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SymbolicDim(Arc<str>);
-
-impl SymbolicDim {
-    /// Wraps an expression that is already in canonical form.
-    #[must_use]
-    pub fn from_canonical(expression: &str) -> Self {
-        Self(expression.into())
-    }
-
-    /// The canonical text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
+/// A number when the expression is one that can be a size.
+impl From<Expr> for Dim {
+    fn from(expression: Expr) -> Self {
+        match expression.as_constant().map(u64::try_from) {
+            Some(Ok(size)) => Self::Static(size),
+            _ => Self::Symbolic(expression),
+        }
     }
 }

@@ -8,7 +8,7 @@ mod tensor;
 use std::fmt;
 use std::sync::Arc;
 
-pub use dim::{Dim, SymbolicDim};
+pub use dim::Dim;
 pub use element::{ElementClass, ElementType, FloatFormat, NanEncoding};
 pub use quantized::{QuantizationParameters, QuantizedType};
 pub use tensor::{Element, Encoding, TensorType};
