@@ -7,6 +7,7 @@ mod archive;
 mod arguments;
 mod check;
 mod convert;
+mod evaluation;
 mod export;
 mod failure;
 mod files;

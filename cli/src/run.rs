@@ -7,13 +7,14 @@ use std::sync::Arc;
 use artifact_eval::comparison::{Closeness, difference};
 use artifact_eval::scalar::Scalar;
 use artifact_eval::tensor::Tensor;
-use artifact_eval::{Options, Outcome as RunOutcome, Value, evaluate};
+use artifact_eval::{Options, Outcome as RunOutcome, Value};
 use artifact_export::{Argument, Signature};
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{ElementType, TensorType, Type};
 
 use crate::archive::{self, Archive};
 use crate::arguments::RunArguments;
+use crate::evaluation;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::names::Names;
@@ -105,7 +106,7 @@ pub(crate) fn run(
             .map_err(|error| Failure::input("a constant is too large").because(&error))?;
         values.push(Value::Tensor(tensor));
     }
-    evaluate(&program.module, program.entry, values, options).map_err(stopped)
+    evaluation::run(&program.module, program.entry, values, options).map_err(stopped)
 }
 
 /// The tensors among the results, in order; other values have no array.

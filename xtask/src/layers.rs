@@ -54,6 +54,11 @@ const LAYERS: &[Layer] = &[
         tests_use: &["artifact-stablehlo", "artifact-testkit"],
     },
     Layer {
+        name: "artifact-refine",
+        uses: &["artifact-core", "artifact-dims", "artifact-ir"],
+        tests_use: &["artifact-eval", "artifact-stablehlo", "artifact-testkit"],
+    },
+    Layer {
         name: "artifact-export",
         uses: &[
             "artifact-core",
@@ -67,7 +72,9 @@ const LAYERS: &[Layer] = &[
         name: "artifact-cli",
         uses: &[
             "artifact-core",
+            "artifact-dims",
             "artifact-ir",
+            "artifact-refine",
             "artifact-stablehlo",
             "artifact-eval",
             "artifact-container",

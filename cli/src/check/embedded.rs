@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome as RunOutcome, Value, evaluate};
+use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome as RunOutcome, Value};
 use artifact_export::{Exported, PackOptions, pack};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::{FunctionId, Module};
@@ -12,6 +12,7 @@ use artifact_stablehlo::source::SourceText;
 
 use crate::check::Settings;
 use crate::check::report::Verdict;
+use crate::evaluation;
 use crate::failure::Failure;
 use crate::program::{self, Program};
 
@@ -109,7 +110,7 @@ fn run(
     inputs: Vec<Value>,
     options: &Options,
 ) -> Result<RunOutcome, Stop> {
-    evaluate(module, entry, inputs, options).map_err(Stop::Eval)
+    evaluation::run(module, entry, inputs, options).map_err(Stop::Eval)
 }
 
 /// Packs the module in a temporary folder, opens the artifact and runs that.

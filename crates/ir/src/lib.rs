@@ -17,6 +17,7 @@ pub mod diagnostic;
 pub mod digest;
 pub mod float;
 mod infer;
+pub mod inference;
 pub mod literal;
 pub mod location;
 pub mod module;

@@ -44,6 +44,18 @@ pub fn all_programs() -> Option<Vec<Program>> {
     read("", LEVELS_MAX)
 }
 
+/// The text of another file of the corpus, such as the list of a folder's programs.
+///
+/// # Panics
+///
+/// When it cannot be read.
+#[must_use]
+pub fn text(file: &str) -> Option<String> {
+    let path = root()?.join(file);
+    let text = std::fs::read_to_string(&path);
+    Some(text.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
 fn read(folder: &str, levels: usize) -> Option<Vec<Program>> {
     let Some(root) = root() else {
         eprintln!("SKIPPED: {VARIABLE} is not set, so no program of `{folder}` is read");

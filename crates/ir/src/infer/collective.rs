@@ -150,11 +150,8 @@ fn all_to_all(op: &AllToAll, cx: &OpContext<'_>) -> OpResult {
         }
         let mut sizes = extents(operand);
         // C9.
-        sizes[split] = sizes[split].map(|size| Ok(size / count))?;
-        sizes[joined] = sizes[joined].map(|size| {
-            size.checked_mul(count)
-                .ok_or_else(|| OpError::new(format!("size {size} times {count} is too large")))
-        })?;
+        sizes[split] = sizes[split].divided(count)?;
+        sizes[joined] = sizes[joined].times(count)?;
         Ok(tensor_of(&sizes, operand.element.clone()))
     };
     let operands = cx.tensors_from(0, Elements::ANY)?;

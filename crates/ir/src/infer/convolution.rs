@@ -239,7 +239,7 @@ fn infer(
     sizes[roles.output_batch] = if batches == 1 {
         input[roles.input_batch].clone()
     } else {
-        input[roles.input_batch].map(|size| Ok(size / batches))?
+        input[roles.input_batch].divided(batches)?
     };
     sizes[roles.output_feature] = kernel[roles.kernel_output_feature].clone();
     for ((from, to), window) in roles

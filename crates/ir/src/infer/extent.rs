@@ -1,5 +1,7 @@
 //! Sizes of dimensions together with their upper bounds, and how they combine (bounded dynamism; upstream `Base.cpp`).
 
+use artifact_dims::{Expr, ExprError};
+
 use crate::types::{Dim, Element, Encoding, TensorType, Type};
 use crate::verify::context::{OpError, OpResult, ensure};
 
@@ -32,18 +34,43 @@ impl Extent {
         self.size.as_static().or(self.bound)
     }
 
-    /// Applies a calculation to the size or, where that is not a number, to the bound. A size that is not a number and
-    /// that `change` would alter becomes unknown.
-    pub(crate) fn map(&self, change: impl FnOnce(u64) -> OpResult<u64>) -> OpResult<Self> {
-        Ok(match (&self.size, self.bound) {
-            (Dim::Static(size), _) => Self::of(change(*size)?),
-            (_, Some(bound)) => Self {
-                size: Dim::Unknown,
-                bound: Some(change(bound)?),
-            },
-            (_, None) => Self::UNKNOWN,
-        })
+    /// Applies a calculation: `change` to a size that is a number, else to the bound, and `symbolic`, which says the same, to
+    /// an expression. An expression that is over the limits of what one may be leaves the size unknown.
+    pub(crate) fn map(
+        &self,
+        change: impl Fn(u64) -> OpResult<u64>,
+        symbolic: impl FnOnce(&Expr) -> Result<Expr, ExprError>,
+    ) -> OpResult<Self> {
+        if let Dim::Static(size) = self.size {
+            return Ok(Self::of(change(size)?));
+        }
+        let size = match &self.size {
+            Dim::Symbolic(expression) => symbolic(expression).map_or(Dim::Unknown, Dim::from),
+            Dim::Static(_) | Dim::Unknown => Dim::Unknown,
+        };
+        let bound = self.bound.map(change).transpose()?;
+        Ok(Self { size, bound })
     }
+
+    /// One of `count` equal parts.
+    pub(crate) fn divided(&self, count: u64) -> OpResult<Self> {
+        self.map(|size| Ok(size / count), |size| size.floordiv(&number(count)?))
+    }
+
+    /// `count` times as many elements.
+    pub(crate) fn times(&self, count: u64) -> OpResult<Self> {
+        let product = |size: u64| {
+            size.checked_mul(count)
+                .ok_or_else(|| OpError::new(format!("size {size} times {count} is too large")))
+        };
+        self.map(product, |size| size.mul(&number(count)?))
+    }
+}
+
+fn number(value: u64) -> Result<Expr, ExprError> {
+    i64::try_from(value)
+        .map(Expr::constant)
+        .map_err(|_| ExprError::Overflow)
 }
 
 /// The extent of each dimension of a tensor.
@@ -130,13 +157,18 @@ pub(crate) fn concatenated(left: &Extent, right: &Extent) -> OpResult<Extent> {
         (_, Dim::Static(0)) => return Ok(left.clone()),
         _ => {}
     }
-    Ok(match (left.size_or_bound(), right.size_or_bound()) {
-        (Some(a), Some(b)) => Extent {
-            size: Dim::Unknown,
-            bound: Some(sum(a, b)?),
+    let size = match (left.size.expression(), right.size.expression()) {
+        (Some(a), Some(b)) => a.add(&b).map_or(Dim::Unknown, Dim::from),
+        _ => Dim::Unknown,
+    };
+    let bound = match (&left.bound, &right.bound) {
+        (None, None) => None,
+        _ => match (left.size_or_bound(), right.size_or_bound()) {
+            (Some(a), Some(b)) => Some(sum(a, b)?),
+            _ => None,
         },
-        _ => Extent::UNKNOWN,
-    })
+    };
+    Ok(Extent { size, bound })
 }
 
 /// How two extents of one dimension combine.

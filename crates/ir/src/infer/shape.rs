@@ -1,5 +1,7 @@
 //! Data movement that depends on shapes and small attributes, and operations on sizes.
 
+use artifact_dims::{Expr, ExprError};
+
 use super::compatible::{ensure_elements, ensure_same_element};
 use super::element::Elements;
 use super::extent::{Extent, concatenated, extents, like, most_specific, tensor_of, with_foreign_encoding};
@@ -247,7 +249,10 @@ fn pad(op: &Pad, cx: &OpContext<'_>) -> OpResult {
         positions::size("interior padding", amounts[2])?;
         let unchanged = amounts == [0, 0, 0];
         if !unchanged {
-            *extent = extent.map(|size| padded(index, size, amounts))?;
+            *extent = extent.map(
+                |size| padded(index, size, amounts),
+                |size| padded_expression(size, amounts),
+            )?;
         }
     }
     // C4.
@@ -267,6 +272,13 @@ pub(super) fn padded(index: usize, size: u64, [low, high, interior]: [i64; 3]) -
             "padding dimension {index} of size {size} gives the impossible size {sum} (C4)"
         ))
     })
+}
+
+/// The same for a size that is an expression.
+fn padded_expression(size: &Expr, [low, high, interior]: [i64; 3]) -> Result<Expr, ExprError> {
+    let gaps = size.sub(&Expr::constant(1))?.maximum(&Expr::constant(0))?;
+    let edges = Expr::constant(low).add(&Expr::constant(high))?;
+    size.add(&edges)?.add(&gaps.mul(&Expr::constant(interior))?)
 }
 
 fn reshape(cx: &OpContext<'_>) -> OpResult {

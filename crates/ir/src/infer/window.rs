@@ -1,5 +1,7 @@
 //! Windows that move over a padded and dilated base (spec, "reduce_window", "convolution", "select_and_scatter").
 
+use artifact_dims::{Expr, ExprError};
+
 use super::extent::Extent;
 use super::positions;
 use crate::attribute::Padding;
@@ -93,7 +95,10 @@ pub(super) fn output(base: &Extent, window: &Window) -> OpResult<Extent> {
         return Ok(base.clone());
     }
     match window.size {
-        Dim::Static(size) => base.map(|base| positions_of(base, size, window)),
+        Dim::Static(size) => base.map(
+            |base| positions_of(base, size, window),
+            |base| positions_over(base, size, window),
+        ),
         Dim::Symbolic(_) | Dim::Unknown => Ok(Extent::UNKNOWN),
     }
 }
@@ -114,6 +119,29 @@ fn positions_of(base: u64, size: u64, window: &Window) -> OpResult<u64> {
     let count = (padded - covered) / i128::from(window.stride) + 1;
     u64::try_from(count)
         .map_err(|_| OpError::new(format!("the window has {count} positions, too many to count")))
+}
+
+/// The same over a base that is an expression.
+fn positions_over(base: &Expr, size: u64, window: &Window) -> Result<Expr, ExprError> {
+    let number = |value: i128| {
+        i64::try_from(value)
+            .map(Expr::constant)
+            .map_err(|_| ExprError::Overflow)
+    };
+    let (zero, one) = (Expr::constant(0), Expr::constant(1));
+    let dilated_base = match window.base_dilation {
+        1 => base.clone(),
+        // An empty base has no element at all, not one less than one.
+        dilation => {
+            let gaps = base.sub(&one)?.maximum(&zero)?.mul(&number(dilation.into())?)?;
+            gaps.add(&base.minimum(&one)?)?
+        }
+    };
+    let [low, high] = window.padding.map(i128::from);
+    let room = dilated_base.add(&number(low + high - dilated(size, window.dilation))?)?;
+    room.floordiv(&number(window.stride.into())?)?
+        .add(&one)?
+        .maximum(&zero)
 }
 
 /// `size` elements with gaps of `dilation - 1` between them. A size is below 2^64 and a dilation below 2^63, so that the

@@ -25,6 +25,16 @@ impl Dim {
         }
     }
 
+    /// The size as an expression; `None` when it is unknown, or a number that no expression holds.
+    #[must_use]
+    pub fn expression(&self) -> Option<Expr> {
+        match self {
+            Self::Static(size) => i64::try_from(*size).ok().map(Expr::constant),
+            Self::Symbolic(expression) => Some(expression.clone()),
+            Self::Unknown => None,
+        }
+    }
+
     /// Whether the size is a number.
     #[must_use]
     pub const fn is_static(&self) -> bool {

@@ -8,17 +8,17 @@ use crate::types::Type;
 
 /// An operation's surroundings, apart from the operation itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OpContext<'a> {
+pub struct OpContext<'a> {
     /// Types of the operands. Their number has been checked against the operation's row.
-    pub(crate) operands: &'a [Type],
+    pub operands: &'a [Type],
     /// The value of each operand that a constant makes; shorter than `operands` where nothing is known.
-    pub(crate) constants: &'a [Option<&'a Literal>],
+    pub constants: &'a [Option<&'a Literal>],
     /// Declared types of the results; empty when they are to be inferred.
-    pub(crate) results: &'a [Type],
+    pub results: &'a [Type],
     /// Signature of each region. Their number has been checked against the operation's row.
-    pub(crate) regions: &'a [RegionTypes],
+    pub regions: &'a [RegionTypes],
     /// The module, for symbols; `None` while an operation is built outside of one.
-    pub(crate) module: Option<&'a Module>,
+    pub module: Option<&'a Module>,
 }
 
 /// What a region is entered with and what its terminator returns.
@@ -32,7 +32,7 @@ pub struct RegionTypes {
 
 /// What the rules of an operation say about its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Results {
+pub enum Results {
     /// The types follow from the operands. The caller compares them with what was declared: they must be compatible
     /// (equal but for sizes that one side does not know).
     Inferred(Vec<Type>),

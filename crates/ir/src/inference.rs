@@ -1,0 +1,15 @@
+//! The rules of one operation, for passes that know more of its operands than the program says.
+
+pub use crate::verify::context::{OpContext, OpError, RegionTypes, Results};
+
+use crate::op::Op;
+
+/// Checks an operation among the types of its operands and regions, and says what its results are.
+///
+/// The numbers of operands, results and regions must be those that [`Op::spec`] allows, as they are in a verified module.
+///
+/// # Errors
+/// [`OpError`] when a rule is broken.
+pub fn infer(op: &Op, context: &OpContext<'_>) -> Result<Results, OpError> {
+    crate::infer::rules(op, context)
+}
