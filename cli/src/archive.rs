@@ -30,8 +30,9 @@ impl Archive {
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
         let file = files::open(path)?;
         let refuse = |error: &dyn std::error::Error| {
-            Failure::file("cannot read the archive", path, error)
-                .hint("give a .npz file as numpy.savez writes it")
+            Failure::file("cannot read the archive", path, error).hint(
+                "give a .npz file as numpy.savez writes it; one .npy file is given as --input NAME=FILE.npy",
+            )
         };
         let zip = ZipArchive::new(file).map_err(|error| refuse(&error))?;
         ARRAYS.check(zip.len() as u64).map_err(|error| refuse(&error))?;
@@ -88,7 +89,10 @@ pub(crate) fn read_array(path: &Path) -> Outcome<ArrayReader<impl Read>> {
         |why: &dyn std::fmt::Display| Failure::input(format!("{} cannot be read: {why}", path.display()));
     let length = file.metadata().map_err(|error| refuse(&error))?.len();
     ARRAY_BYTES.check(length).map_err(|error| refuse(&error))?;
-    ArrayReader::new(BufReader::new(file), length).map_err(|error| refuse(&error))
+    ArrayReader::new(BufReader::new(file), length).map_err(|error| {
+        refuse(&error)
+            .hint("give a .npy file as numpy.save writes it; a .npz archive is given as --inputs FILE.npz")
+    })
 }
 
 /// Writes arrays as an archive: whole or not at all, and the same bytes for the same arrays.

@@ -10,7 +10,7 @@ const EXIT_CODES: &str = "Exit codes: 0 ok; 1 a comparison or check failed; 2 us
 
 /// Packs StableHLO programs into artifacts, looks into them, runs and checks them.
 #[derive(Debug, Parser)]
-#[command(name = "artifact", version, about, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(name = "artifact", version, after_help = EXIT_CODES, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Print programs in canonical form, constants included
     Convert(ConvertArguments),
-    /// Print a completion script for a shell
+    /// Print a completion script for a shell, as for `source <(artifact completions bash)`
     Completions {
         /// The shell
         shell: Shell,
@@ -104,21 +104,28 @@ pub(crate) enum EngineName {
   artifact run model.artifact --input x=x.npy --output results.npz
   artifact run program.mlir --random 7 --output results.npz
 
-An array is matched by the name of the argument, else by its position as argN or arr_N; `artifact inspect` shows
-the names. bf16 arrays hold bit patterns as uint16, 8-bit and narrower floats theirs as uint8, 2- and 4-bit integers one element a byte. --random draws floats
-uniformly from [-1, 1), integers from 0 to 7 and booleans, the same for the same seed everywhere.")]
+Arguments have the names that `artifact inspect` shows: those that the exporter recorded (JAX does with
+`jax.export`), else argN. An array is matched by that name, else by position as argN or arr_N. Results likewise:
+by name, else by position as resultN or arr_N. What --input gives counts before --inputs, and both before --random.
+
+Types that NumPy lacks: bf16 as uint16 and narrower floats as uint8, by bit pattern; 2- and 4-bit integers as int8
+or uint8; or all of them as the package ml_dtypes saves them.
+
+--random draws floats uniformly from [-1, 1), integers from 0 to 7, and booleans: the same for the same seed.
+
+A program with dimensions that are not static is made static for the sizes of the given arrays first.")]
 pub(crate) struct RunArguments {
     /// An artifact, or StableHLO text
     #[arg(value_name = "F|PROGRAM")]
     pub(crate) program: PathBuf,
-    /// All arguments, as a NumPy archive
+    /// Arguments, as a NumPy archive
     #[arg(long, value_name = "X.npz")]
     pub(crate) inputs: Option<PathBuf>,
     /// One argument, as a NumPy array; may be repeated
     #[arg(long = "input", value_name = "NAME=X.npy")]
     pub(crate) input: Vec<String>,
     /// Random values for the arguments that are not given
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     pub(crate) random: Option<u64>,
     /// Write the results as a NumPy archive
     #[arg(long, value_name = "OUT.npz")]
@@ -127,18 +134,18 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "WANT.npz")]
     pub(crate) expect: Option<PathBuf>,
     /// Relative tolerance of the comparison: |got - want| <= atol + rtol * |want|
-    #[arg(long, default_value_t = 1e-5, value_parser = tolerance, requires = "expect")]
+    #[arg(long, default_value_t = 1e-5, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
     pub(crate) rtol: f64,
     /// Absolute tolerance of the comparison
-    #[arg(long, default_value_t = 1e-6, value_parser = tolerance, requires = "expect")]
+    #[arg(long, default_value_t = 1e-6, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
     pub(crate) atol: f64,
     /// What runs the program
     #[arg(long, value_enum, default_value = "reference")]
     pub(crate) engine: EngineName,
-    /// Stop after so many operations
+    /// Run at most so many operations; without it, any number
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
-    /// Stop when the values of the program would take more bytes
+    /// Let the values of the program take at most so many bytes (by default 8 GiB)
     #[arg(long, value_name = "N", default_value_t = VALUE_BYTES_MAX)]
     pub(crate) max_bytes: u64,
 }
@@ -148,8 +155,10 @@ pub(crate) struct RunArguments {
   *.mlir with check.* expectations inside;
   programs listed in a cases.json or manifest.json beside them, with inputs and results in .npz;
   programs that an index.json expects to be refused, at the lines that it names.
-A program that cannot be judged here, such as one that needs inputs that no list gives, counts as unsupported; only failed
-ones make the exit code 1.
+docs/checking.md in the repository describes the lists. A program that cannot be judged here, such as one that needs
+inputs that no list gives, counts as unsupported. Only failed ones make the exit code 1.
+
+With --json, each line of standard output is an object of `program`, `verdict` and `reason`, and the count goes to standard error.
 
 Example:
   artifact check programs/ -j 2")]
@@ -166,10 +175,10 @@ pub(crate) struct CheckArguments {
     /// Number of programs that run side by side; by default one a processor
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
-    /// Stop a program after so many operations, and count it as failed
+    /// Run at most so many operations of a program; one that needs more counts as failed
     #[arg(long, value_name = "N", default_value_t = 200_000_000)]
     pub(crate) max_steps: u64,
-    /// Stop a program when its values would take more bytes, and count it as failed
+    /// Let the values of a program take at most so many bytes (by default 8 GiB)
     #[arg(long, value_name = "N", default_value_t = VALUE_BYTES_MAX)]
     pub(crate) max_bytes: u64,
     /// Also pack each program, open the artifact again and run that
@@ -195,13 +204,13 @@ pub(crate) struct ConvertArguments {
     /// What to write
     #[arg(long, value_enum, default_value = "mlir")]
     pub(crate) to: Format,
-    /// The file to write, of one input; standard output when neither this nor --output-dir is given
+    /// Output file, for one input; without it and --output-dir: standard output
     #[arg(short, long, conflicts_with = "output_dir")]
     pub(crate) output: Option<PathBuf>,
-    /// A folder for one file an input, under the names of the inputs
+    /// Output folder: one file for each input, under its name
     #[arg(long)]
     pub(crate) output_dir: Option<PathBuf>,
-    /// Keep the locations that the exporter recorded
+    /// Keep the locations that the exporter recorded; names of arguments are among them
     #[arg(long)]
     pub(crate) locations: bool,
     /// Print every operation in the generic form

@@ -43,6 +43,12 @@ pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
 pub(crate) fn open(path: &Path) -> Outcome<File> {
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot open", path, error);
     let metadata = std::fs::metadata(path).map_err(|error| refuse(&error))?;
+    if metadata.is_dir() {
+        return Err(Failure::input(format!(
+            "{} is a folder, not a file",
+            path.display()
+        )));
+    }
     if !metadata.is_file() {
         let what = format!("{} is not a regular file", path.display());
         return Err(Failure::input(what).hint("write what a pipe gives to a file first"));

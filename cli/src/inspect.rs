@@ -141,7 +141,7 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
 fn sections_text(container: &Container, text: &mut String) {
     let _ = writeln!(
         text,
-        "\n{:<24}{:>14}{:>14}{:>14}  codec  digest of the bytes",
+        "\n{:<24}{:>14}{:>14}{:>14}  codec  raw digest",
         "section", "offset", "stored", "raw"
     );
     for (_, section) in container.sections().iter() {

@@ -85,7 +85,7 @@ impl<'a> Names<'a> {
         if self.arguments.len() > SHOWN_MAX {
             text.push(format!("and {} more", self.arguments.len() - SHOWN_MAX));
         }
-        text.join(", ")
+        format!("{}; by position: {}N or arr_N", text.join(", "), self.numbered)
     }
 }
 

@@ -18,6 +18,9 @@ use crate::files;
 /// Largest program text that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program's text", 1 << 31, "bytes");
 
+/// The first bytes of MLIR bytecode, portable artifacts among them.
+const BYTECODE_MAGIC: &[u8] = b"ML\xefR";
+
 /// A verified program, ready to run.
 pub(crate) struct Program {
     pub(crate) module: Module,
@@ -99,6 +102,10 @@ pub(crate) fn place(path: &Path, text: &str, source: SourceOffset) -> Option<Str
 /// Reads the text of a program.
 pub(crate) fn read_text(path: &Path) -> Outcome<String> {
     let bytes = files::read(path, &PROGRAM_BYTES)?;
+    if bytes.starts_with(BYTECODE_MAGIC) {
+        let what = format!("{} is MLIR bytecode, which is not read yet", path.display());
+        return Err(Failure::engine(what).hint("export the program as text: `exported.mlir_module()` in JAX"));
+    }
     if bytes.starts_with("\u{feff}".as_bytes()) {
         let what = format!("{} starts with a byte order mark", path.display());
         return Err(Failure::input(what).hint("save it as UTF-8 without the mark"));

@@ -28,6 +28,13 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     runs_here(&program, &options.program)?;
     let files = named_files(&options.input)?;
     if let Some(output) = &options.output {
+        if files::has_extension(output, "npy") {
+            let what = format!(
+                "--output writes an archive, but {} names a single array",
+                output.display()
+            );
+            return Err(Failure::usage(what).hint("let the name end in .npz"));
+        }
         let archives = [
             Some(&options.program),
             options.inputs.as_ref(),
@@ -36,6 +43,12 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         let read = archives.into_iter().flatten().chain(files.values());
         files::refuse_overwriting(output, read.map(PathBuf::as_path))?;
     }
+    // Opened before anything is written: the output may be a file of the same name that is not there yet.
+    let expected = options
+        .expect
+        .as_deref()
+        .map(|path| Expected::open(path, &program.signature))
+        .transpose()?;
     let inputs = inputs(&program.signature.inputs, files, options)?;
     let steps = Options {
         steps_max: options.max_steps,
@@ -61,13 +74,15 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         output::note(&format!("{}: {} {place}", failure.check, failure.message));
         exit = Exit::CheckFailed;
     }
-    match &options.expect {
-        Some(path) => {
-            let equal = compare(path, &program.signature, &results, options)?;
+    match expected {
+        Some(expected) => {
+            let equal = expected.compare(&results, options)?;
             let all = results.len();
             let RunArguments { rtol, atol, .. } = options;
             output::text(&format!(
-                "{equal} of {all} results agree (rtol {rtol:e}, atol {atol:e})\n"
+                "{equal} of {all} results agree (rtol {}, atol {})\n",
+                tolerance(*rtol),
+                tolerance(*atol)
             ))?;
             if equal < all {
                 exit = Exit::CheckFailed;
@@ -248,7 +263,7 @@ fn given_input(
 fn random_input(random: &mut Random, ty: &Arc<TensorType>) -> Result<Value, String> {
     if !ty.is_static() {
         return Err(format!(
-            "{ty} has sizes that are not known, so that no random value can be made"
+            "{ty} has sizes that are not known, so that no random value can be made: give it with --input"
         ));
     }
     random
@@ -257,46 +272,71 @@ fn random_input(random: &mut Random, ty: &Arc<TensorType>) -> Result<Value, Stri
         .map_err(|error| error.to_string())
 }
 
-/// Refuses arrays that are no result: a wrong name would else compare nothing.
-fn refuse_unknown_results(path: &Path, names: &Names<'_>, archive: &Archive) -> Outcome<()> {
-    let known = names.all();
-    let unknown: Vec<&str> = archive.names().filter(|name| !known.contains(*name)).collect();
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    let what = format!(
-        "{} has arrays that are no result: `{}`",
-        path.display(),
-        unknown.join("`, `")
-    );
-    Err(Failure::input(what).hint(format!("the results are {}", names.listed())))
+/// The results that are expected.
+struct Expected<'a> {
+    path: &'a Path,
+    signature: &'a Signature,
+    archive: Archive,
 }
 
-/// Compares results with an archive, says what differs, and counts those that agree.
-fn compare(path: &Path, signature: &Signature, results: &[Tensor], options: &RunArguments) -> Outcome<usize> {
-    let closeness = Closeness::Relative {
-        rtol: options.rtol,
-        atol: options.atol,
-    };
-    let names = Names::of_results(&signature.outputs);
-    let mut archive = Archive::open(path)?;
-    refuse_unknown_results(path, &names, &archive)?;
-    let mut equal = 0;
-    for (index, (output, result)) in signature.outputs.iter().zip(results).enumerate() {
-        let Some(name) = names.in_archive(index, &archive)? else {
-            let (file, own) = (path.display(), &output.name);
-            let what = format!("{file} has no array for result `{own}` (number {index})");
-            return Err(Failure::input(what).hint(format!("name it `{}`", names.at(index).join("` or `"))));
-        };
-        let mismatch = |why: String| Failure::input(format!("expected result `{}`: {why}", output.name));
-        let want = literal_of(archive.read(&name)?, result.ty()).map_err(mismatch)?;
-        let want = Tensor::from_literal(&want).map_err(|error| mismatch(error.to_string()))?;
-        match difference(result, &want, closeness) {
-            None => equal += 1,
-            Some(difference) => output::note(&format!("result `{}`: {difference}", output.name)),
+impl<'a> Expected<'a> {
+    /// Opens an archive of results. One with arrays that are no result is refused: a wrong name would else compare nothing.
+    fn open(path: &'a Path, signature: &'a Signature) -> Outcome<Self> {
+        let names = Names::of_results(&signature.outputs);
+        let archive = Archive::open(path)?;
+        let known = names.all();
+        let unknown: Vec<&str> = archive.names().filter(|name| !known.contains(*name)).collect();
+        if !unknown.is_empty() {
+            let (path, unknown) = (path.display(), unknown.join("`, `"));
+            let what = format!("{path} has arrays that are no result: `{unknown}`");
+            return Err(Failure::input(what).hint(format!("the results are {}", names.listed())));
         }
+        Ok(Self {
+            path,
+            signature,
+            archive,
+        })
     }
-    Ok(equal)
+
+    /// Compares results with the archive, says what differs, and counts those that agree.
+    fn compare(mut self, results: &[Tensor], options: &RunArguments) -> Outcome<usize> {
+        let closeness = Closeness::Relative {
+            rtol: options.rtol,
+            atol: options.atol,
+        };
+        let names = Names::of_results(&self.signature.outputs);
+        let mut equal = 0;
+        for (index, (output, result)) in self.signature.outputs.iter().zip(results).enumerate() {
+            let Some(name) = names.in_archive(index, &self.archive)? else {
+                let (file, own) = (self.path.display(), &output.name);
+                let what = format!("{file} has no array for result `{own}` (number {index})");
+                let hint = format!("name it `{}`", names.at(index).join("` or `"));
+                return Err(Failure::input(what).hint(hint));
+            };
+            let mismatch = |why: String| {
+                Failure::input(format!(
+                    "the array for result `{}` does not fit: {why}",
+                    output.name
+                ))
+            };
+            let want = literal_of(self.archive.read(&name)?, result.ty()).map_err(mismatch)?;
+            let want = Tensor::from_literal(&want).map_err(|error| mismatch(error.to_string()))?;
+            match difference(result, &want, closeness) {
+                None => equal += 1,
+                Some(difference) => output::note(&format!("result `{}`: {difference}", output.name)),
+            }
+        }
+        Ok(equal)
+    }
+}
+
+/// A tolerance as it is usually written.
+fn tolerance(value: f64) -> String {
+    if value == 0.0 {
+        "0".to_owned()
+    } else {
+        format!("{value:e}")
+    }
 }
 
 /// Says what came out, small values in full.

@@ -48,8 +48,12 @@ fn accepts(element: ElementType, array_descr: &str) -> bool {
         wanted.trim_start_matches(['<', '|']),
         array_descr.trim_start_matches(['<', '|', '=', '>']),
     );
-    let by_pattern = element.is_float() && wanted.starts_with('u');
-    wanted == given || by_pattern && given.strip_prefix('V') == wanted.strip_prefix('u')
+    // What the package `ml_dtypes` saves: raw bytes for most of its types, and a plain kind for one.
+    let by_pattern =
+        element.is_float() && wanted.starts_with('u') || element.bits() < 8 && !element.is_boolean();
+    wanted == given
+        || by_pattern && given.strip_prefix('V') == wanted.strip_prefix(['u', 'i'])
+        || element == ElementType::F8E5M2 && given == "f1"
 }
 
 /// The value of a program's type that an array holds, or what does not fit: element type, rank or shape. An array that does
@@ -160,6 +164,9 @@ mod tests {
     fn extension_types() {
         assert!(accepts(ElementType::BF16, "<u2") && accepts(ElementType::BF16, "<V2"));
         assert!(accepts(ElementType::F8E5M2, "|V1") && accepts(ElementType::UI8, "|u1"));
+        assert!(accepts(ElementType::F8E5M2, "<f1") && !accepts(ElementType::F8E4M3FN, "<f1"));
+        assert!(accepts(ElementType::I4, "<V1") && accepts(ElementType::UI2, "|V1"));
+        assert!(!accepts(ElementType::I1, "|V1") && !accepts(ElementType::I8, "|V1"));
         assert!(!accepts(ElementType::BF16, "<f2") && !accepts(ElementType::UI16, "<V2"));
     }
 }

@@ -73,8 +73,8 @@ fn judge_case(
     let outcome = match evaluation::run(&program.module, program.entry, inputs, &options) {
         Ok(outcome) => outcome,
         Err(error) => {
-            let place = program.place(path, error.source_offset()).unwrap_or_default();
-            let reason = format!("{error} {place}");
+            let place = program.place(path, error.source_offset());
+            let reason = place.map_or_else(|| error.to_string(), |place| format!("{error} {place}"));
             let unsupported = error.kind() == EvalErrorKind::Unsupported;
             return Ok(if unsupported {
                 Verdict::Unsupported(reason)

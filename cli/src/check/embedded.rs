@@ -34,6 +34,9 @@ fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
     let modules = parse_module(&text)
         .into_modules()
         .map_err(|diagnostics| first_finding(path, &text, &diagnostics))?;
+    if modules.is_empty() {
+        return Err(Failure::input("the text holds no module and no function"));
+    }
     let mut checks = 0;
     for module in modules {
         let findings = verify(&module);
@@ -44,12 +47,18 @@ fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
             Ok(outcome) => {
                 checks += outcome.checks;
                 if let Some(failure) = outcome.failures.first() {
-                    let place = program::place(path, &text, failure.source).unwrap_or_default();
-                    let more = outcome.failures.len() - 1;
-                    return Ok(Verdict::Failed(format!(
-                        "{} {} {place} ({more} more)",
-                        failure.check, failure.message
-                    )));
+                    let reason = format!("{}: {}", failure.check, failure.message);
+                    // The places in an artifact are those of the text that is in it.
+                    let source = if settings.through_artifact {
+                        SourceOffset::NONE
+                    } else {
+                        failure.source
+                    };
+                    let more = match outcome.failures.len() - 1 {
+                        0 => String::new(),
+                        more => format!(" ({more} more)"),
+                    };
+                    return Ok(Verdict::Failed(placed(reason, path, &text, source) + &more));
                 }
             }
             Err(stop) => return Ok(stop.verdict(path, &text)),
@@ -74,8 +83,7 @@ impl Stop {
     fn verdict(self, path: &Path, text: &str) -> Verdict {
         match self {
             Self::Eval(error) => {
-                let place = program::place(path, text, error.source_offset()).unwrap_or_default();
-                let reason = format!("{error} {place}");
+                let reason = placed(error.to_string(), path, text, error.source_offset());
                 if error.kind() == EvalErrorKind::Unsupported {
                     Verdict::Unsupported(reason)
                 } else {
@@ -111,6 +119,14 @@ fn run(
     options: &Options,
 ) -> Result<RunOutcome, Stop> {
     evaluation::run(module, entry, inputs, options).map_err(Stop::Eval)
+}
+
+/// A reason with the place of the operation, where there is one.
+fn placed(reason: String, path: &Path, text: &str, source: SourceOffset) -> String {
+    match program::place(path, text, source) {
+        Some(place) => format!("{reason} {place}"),
+        None => reason,
+    }
 }
 
 /// Packs the module in a temporary folder, opens the artifact and runs that.

@@ -51,10 +51,12 @@ fn run_all(tasks: &[Task], jobs: usize, settings: &Settings, report: Report) -> 
     let next = AtomicUsize::new(0);
     let report = Mutex::new(report);
     let work = || {
-        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(place) else { return };
             let verdict = judge(task, settings);
             let mut report = report.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            report.add(task, &verdict);
+            report.add(place, task, &verdict);
         }
     };
     std::thread::scope(|scope| {

@@ -27,7 +27,8 @@ pub(crate) enum Task {
     /// Inputs and results are arrays beside the program.
     Cases {
         path: PathBuf,
-        variant: Option<String>,
+        /// Which of the runs of this file: an entry of the list, or a variant.
+        run: Option<String>,
         cases: Cases,
     },
     /// The program must be refused.
@@ -49,10 +50,7 @@ impl Task {
     pub(crate) fn name(&self) -> String {
         let path = self.path().display();
         match self {
-            Self::Cases {
-                variant: Some(variant),
-                ..
-            } => format!("{path} ({variant})"),
+            Self::Cases { run: Some(run), .. } => format!("{path} ({run})"),
             _ => path.to_string(),
         }
     }
@@ -88,12 +86,15 @@ pub(crate) struct Expected {
 /// Finds the tasks in files and folders.
 pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Vec<Task>> {
     let mut tasks = Vec::new();
+    let mut seen = HashSet::new();
     for path in paths {
-        let files = if path.is_dir() {
+        let mut files = if path.is_dir() {
             files_under(path)?
         } else {
             vec![existing(path)?]
         };
+        // A file that was given twice, or beside its folder, is one program.
+        files.retain(|file| seen.insert(file.clone()));
         let mut folders: BTreeMap<&Path, Vec<&PathBuf>> = BTreeMap::new();
         for file in &files {
             folders
@@ -184,17 +185,20 @@ impl Folder {
 
     /// A program of `cases.json`. One in another form than text is for other tools.
     fn listed_cases(&self, name: &str, program: &Value) -> Result<Vec<Task>, String> {
-        let file = field(program, "program").and_then(Value::as_str).unwrap_or(name);
+        let stem = name.strip_suffix(".mlir").unwrap_or(name);
+        let file = field(program, "program")
+            .and_then(Value::as_str)
+            .map_or_else(|| format!("{stem}.mlir"), str::to_owned);
         if OTHER_FORMS
             .iter()
-            .any(|form| has_extension(Path::new(file), form))
+            .any(|form| has_extension(Path::new(&file), form))
         {
             return Ok(Vec::new());
         }
-        let path = self.beside(file)?;
+        let path = self.beside(&file)?;
         let arrays = field(program, "npz")
             .and_then(Value::as_str)
-            .map_or_else(|| format!("{name}.npz"), str::to_owned);
+            .map_or_else(|| format!("{stem}.npz"), str::to_owned);
         let cases = cases(program)?;
         let kept = None;
         let cases = Cases {
@@ -205,8 +209,8 @@ impl Folder {
             cases,
         };
         Ok(vec![Task::Cases {
+            run: (path.file_stem() != Some(stem.as_ref())).then(|| name.to_owned()),
             path,
-            variant: None,
             cases,
         }])
     }
@@ -237,7 +241,7 @@ impl Folder {
             };
             tasks.push(Task::Cases {
                 path: self.beside(file)?,
-                variant: Some(variant.clone()),
+                run: Some(variant.clone()),
                 cases,
             });
         }
@@ -264,6 +268,10 @@ impl Folder {
         let path = path.to_owned();
         if let Some(expected) = entry.and_then(|entry| field(entry, "expected")) {
             return match serde_json::from_value::<Vec<Expected>>(expected.clone()) {
+                Ok(expected) if expected.is_empty() => {
+                    let reason = "its `expected` lists no line".to_owned();
+                    Ok(Task::Broken { path, reason })
+                }
                 Ok(expected) => Ok(Task::Reject { path, expected }),
                 Err(error) => {
                     let list = self.path.join("index.json");
@@ -301,9 +309,14 @@ fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 fn number(program: &Value, name: &str) -> Result<f64, String> {
-    field(program, name)
+    let number = field(program, name)
         .and_then(Value::as_f64)
-        .ok_or_else(|| format!("its entry has no number `{name}`"))
+        .ok_or_else(|| format!("its entry has no number `{name}`"))?;
+    if number >= 0.0 {
+        Ok(number)
+    } else {
+        Err(format!("its `{name}` is negative"))
+    }
 }
 
 fn cases(program: &Value) -> Result<Vec<Case>, String> {

@@ -43,7 +43,8 @@ pub(crate) fn judge(path: &Path, expected: &[Expected]) -> Verdict {
         Some(first) => {
             let wanted = wanted().collect::<Vec<_>>().join("; ");
             Verdict::Failed(format!(
-                "it is refused at line {found:?} ({}), expected {wanted}",
+                "it is refused at line {} ({}), expected {wanted}",
+                found.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
                 first.message
             ))
         }

@@ -47,8 +47,8 @@ pub(crate) struct Report {
     progress: ProgressBar,
     counts: BTreeMap<&'static str, usize>,
     without_expectation: usize,
-    /// Lines by program, so that the order does not depend on which was done first.
-    lines: BTreeMap<String, String>,
+    /// Lines by the place of the task, so that the order does not depend on which was done first.
+    lines: BTreeMap<usize, String>,
 }
 
 impl Report {
@@ -68,7 +68,8 @@ impl Report {
         }
     }
 
-    pub(crate) fn add(&mut self, task: &Task, verdict: &Verdict) {
+    /// Adds the verdict of the task at a place.
+    pub(crate) fn add(&mut self, place: usize, task: &Task, verdict: &Verdict) {
         let name = task.name();
         self.progress.inc(1);
         *self.counts.entry(verdict.word()).or_default() += 1;
@@ -80,7 +81,7 @@ impl Report {
         } else {
             format!("{}: {name}: {}", verdict.word(), verdict.reason())
         };
-        self.lines.insert(name, line);
+        self.lines.insert(place, line);
     }
 
     /// Prints what was found; the last line is the count.
@@ -98,7 +99,7 @@ impl Report {
             if self.without_expectation > 0 {
                 let without = self.without_expectation;
                 output::text(&format!(
-                    "of those that passed, {without} ran and expect nothing\n"
+                    "{without} of those that passed expect nothing: they only ran\n"
                 ))?;
             }
             output::text(&format!("{summary}\n"))?;

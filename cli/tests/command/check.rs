@@ -102,6 +102,34 @@ fn broken_lists() {
         "outside the folder",
     );
     check("cases.json", "{\"right.mlir\": {\"cases\": [{}]}}", "malformed");
+    let entry = |rest: &str| format!("{{\"right\": {{\"npz\": \"right.mlir\", \"atol\": 0, {rest}}}}}");
+    check("cases.json", &entry("\"rtol\": -1"), "negative");
+    check("cases.json", &entry("\"rtol\": 0, \"casess\": []"), "no case");
+    check(
+        "index.json",
+        "{\"programs\": {\"right.mlir\": {\"expected\": []}}}",
+        "no line",
+    );
+}
+
+#[test]
+fn each_entry_of_a_list_counts() {
+    let scratch = Scratch::new();
+    let program = scratch.file("c/add.mlir", ADD);
+    let arrays = scratch.path("c/add.npz");
+    run(&[&"run", &program, &"--random", &"7", &"--output", &arrays]).expect(0);
+    let entry = |name: &str| {
+        let cases = r#"[{"inputs": ["x", "bias"], "outputs": ["sum"]}]"#;
+        let files = r#""program": "add.mlir", "npz": "add.npz", "rtol": 0, "atol": 0"#;
+        format!(r#""{name}": {{{files}, "cases": {cases}}}"#)
+    };
+    scratch.file(
+        "c/cases.json",
+        format!("{{{}, {}}}", entry("add"), entry("other")),
+    );
+    let ended = run(&[&"check", &scratch.path("c"), &program, &"--json"]).expect(1);
+    assert_eq!(ended.out.lines().count(), 2, "{}", ended.out);
+    ended.says("add.mlir (other)").says("0 passed, 2 failed");
 }
 
 #[test]
@@ -110,4 +138,6 @@ fn nothing_to_check() {
     scratch.file("p/notes.txt", "");
     run(&[&"check", &scratch.path("p")]).expect(3).says("no program");
     run(&[&"check", &scratch.path("p"), &"-j", &"0"]).expect(2);
+    scratch.file("p/empty.mlir", "");
+    run(&[&"check", &scratch.path("p")]).expect(1).says("no module");
 }

@@ -114,7 +114,7 @@ fn a_folder_that_is_not_there() {
     let output = scratch.path("nowhere/f.artifact");
     let ended = run(&[&"export", &fixture(".mlir"), &"-o", &output]).expect(3);
     assert!(!ended.err.contains("partial"), "{}", ended.err);
-    ended.says("nowhere/f.artifact").says("not found");
+    ended.says("nowhere/f.artifact").says("there is no directory");
 }
 
 #[test]
@@ -183,13 +183,16 @@ fn an_output_never_replaces_an_input() {
 #[test]
 fn only_regular_files() {
     let scratch = Scratch::new();
-    for device in ["/dev/zero", "/dev/null", "/"] {
+    for device in ["/dev/zero", "/dev/null"] {
         run(&[&"export", &device, &"-o", &scratch.path("f.artifact")])
             .expect(3)
             .says("not a regular file");
         run(&[&"run", &device]).expect(3).says("not a regular file");
         run(&[&"inspect", &device]).expect(3).says("not a regular file");
     }
+    run(&[&"run", &"/"]).expect(3).says("is a folder");
+    let bytecode = scratch.file("f.mlirbc", b"ML\xefR\x0d");
+    run(&[&"run", &bytecode]).expect(6).says("bytecode");
     let marked = scratch.file("marked.mlir", format!("\u{feff}{ADD}"));
     run(&[&"run", &marked]).expect(3).says("byte order mark");
     let latin = scratch.file("latin.mlir", b"// one\n// \xe9\n");

@@ -208,3 +208,53 @@ fn an_argument_that_is_given_twice() {
     .expect(3)
     .says("`x` (number 0) is given twice, as `arg0` and as `arr_0`");
 }
+
+#[test]
+fn results_are_not_compared_with_themselves() {
+    let add = Add::new();
+    let absent = add.scratch.path("absent.npz");
+    let random: [&dyn AsRef<std::ffi::OsStr>; 4] = [&"run", &add.program, &"--random", &"7"];
+    let with = |rest: &[&dyn AsRef<std::ffi::OsStr>]| run(&[&random, rest].concat());
+    with(&[&"--output", &absent, &"--expect", &absent]).expect(3);
+    assert!(!absent.exists());
+    with(&[&"--output", &add.scratch.path("one.npy")])
+        .expect(2)
+        .says(".npz");
+}
+
+/// A program as JAX exports it, with the check of a dimension.
+const SYMBOLIC: &str = r#"func.func @main(%x: tensor<?xf32>) -> tensor<?x2xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %holds = stablehlo.compare GE, %n, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%holds, %n) {error_message = "expected n >= 2, found {0}", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  %rows = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %columns = stablehlo.constant dense<2> : tensor<1xi32>
+  %shape = stablehlo.concatenate %rows, %columns, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %result = stablehlo.dynamic_broadcast_in_dim %x, %shape, dims = [0] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x2xf32>
+  return %result : tensor<?x2xf32>
+}
+"#;
+
+#[test]
+fn sizes_come_from_the_arrays() {
+    let scratch = Scratch::new();
+    let program = scratch.file("symbolic.mlir", SYMBOLIC);
+    let artifact = scratch.path("symbolic.artifact");
+    run(&[&"export", &program, &"-o", &artifact]).expect(0);
+    let input = |size: usize| {
+        let values = floats(&vec![3.0; size]);
+        let x = scratch.file("x.npy", npy("<f4", &format!("({size},)"), &values));
+        format!("x={}", x.display())
+    };
+    for file in [&program, &artifact] {
+        for size in [2, 5] {
+            run(&[&"run", file, &"--input", &input(size).replace("x=", "arg0=")])
+                .expect(0)
+                .says(&format!("tensor<{size}x2xf32> = [3.0, 3.0"));
+        }
+        run(&[&"run", file, &"--input", &input(1).replace("x=", "arg0=")])
+            .expect(1)
+            .says("expected n >= 2, found 1");
+    }
+}

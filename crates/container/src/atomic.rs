@@ -55,8 +55,7 @@ impl AtomicFile {
             // Subject to the process's mask, as for any new file.
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(&directory)
-            // The original error names the temporary file, which nobody asked for.
-            .map_err(|error| io::Error::from(error.kind()))?;
+            .map_err(|error| in_directory(&directory, &error))?;
         Ok(Self {
             temporary,
             directory,
@@ -96,6 +95,16 @@ impl Seek for AtomicFile {
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         self.file_mut().seek(position)
     }
+}
+
+/// Why no file can be made in a directory. The original error names the temporary file, which nobody asked for.
+fn in_directory(directory: &Path, error: &io::Error) -> io::Error {
+    let directory = directory.display();
+    let message = match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no directory {directory}"),
+        kind => format!("no file can be made in {directory}: {kind}"),
+    };
+    io::Error::new(error.kind(), message)
 }
 
 /// Writes `bytes` to `target`, durably: the whole of them or nothing.

@@ -30,7 +30,7 @@ pub(crate) fn run<'m>(
             shape::run(shape, &frame.tensors(op)?, &types[0]).map(value)
         }
         Op::Foreign(_) => Err(EvalError::unsupported(format!(
-            "{} is of an unknown dialect",
+            "{} is of an unknown dialect and not evaluated",
             op.op.name()
         ))),
         Op::Unary(unary) => {
@@ -79,7 +79,7 @@ fn run_chlo<'m>(
             let results = math::chlo(other, &frame.tensors(op)?, &frame.result_types(op))?;
             results
                 .map(values)
-                .ok_or_else(|| EvalError::unsupported(op.op.name()))
+                .ok_or_else(|| EvalError::unsupported(format!("{} is not evaluated", op.op.name())))
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(
         }
         "top_k" => top_k(&operands, &types),
         _ => Err(EvalError::unsupported(format!(
-            "custom call stablehlo.dynamic_{name}"
+            "custom call stablehlo.dynamic_{name} is not evaluated"
         ))),
     }
 }
@@ -73,7 +73,7 @@ fn top_k(operands: &[Tensor], types: &[Arc<TensorType>]) -> Result<Vec<Tensor>, 
         is_stable: true,
     });
     let results = math::chlo(&op, std::slice::from_ref(from), &types)?;
-    results.ok_or_else(|| EvalError::unsupported("chlo.top_k"))
+    results.ok_or_else(|| EvalError::unsupported("chlo.top_k does not take these operands"))
 }
 
 /// state, shape of the bits.

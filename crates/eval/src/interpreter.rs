@@ -164,9 +164,9 @@ impl<'m> Process<'m> {
         arguments: Vec<Value>,
     ) -> Result<Vec<Value>, EvalError> {
         let body = frame.body;
-        let block = body
-            .single_block(region)
-            .ok_or_else(|| EvalError::unsupported("a region that has not exactly one block"))?;
+        let block = body.single_block(region).ok_or_else(|| {
+            EvalError::unsupported("a region that has not exactly one block is not evaluated")
+        })?;
         let block = &body.blocks[block];
         if block.arguments.len() != arguments.len() {
             let (want, got) = (block.arguments.len(), arguments.len());

@@ -38,7 +38,9 @@ pub(crate) fn run(
         "potrf" => potrf(operand(operands, 0)?, &options),
         "trsm" => trsm(operand(operands, 0)?, operand(operands, 1)?, &options),
         "getrf" => getrf(operand(operands, 0)?),
-        other => Err(EvalError::unsupported(format!("the LAPACK routine {other}"))),
+        other => Err(EvalError::unsupported(format!(
+            "the LAPACK routine {other} is not evaluated"
+        ))),
     }
 }
 

@@ -96,7 +96,8 @@ impl Record {
             return Ok(());
         }
         let message = format!(
-            "the values of the program take {held} bytes, and those of this operation would be over the limit of {}",
+            "the values of the program take {held} bytes, and with those of this operation {}, over the limit of {}",
+            held.saturating_add(bytes),
             self.bytes_max
         );
         Err(EvalError::new(EvalErrorKind::Bytes, message))

@@ -177,7 +177,7 @@ fn memory_is_bounded() {
     check_error(
         large,
         options,
-        "the values of the program take 400 bytes, and those of this operation would be over the limit of 4000",
+        "the values of the program take 400 bytes, and with those of this operation 4000400, over the limit of 4000",
     );
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn rows(groups: &ReplicaGroups) -> Result<Vec<Vec<usize>>, EvalError>
         ReplicaGroups::MeshAxes(axes) => match &axes.mesh {
             MeshReference::Inline(mesh) => mesh_rows(mesh, &axes.axes),
             MeshReference::Symbol(symbol) => Err(EvalError::unsupported(format!(
-                "replica groups of the mesh @{}",
+                "replica groups of the mesh @{} are not evaluated",
                 symbol.root
             ))),
         },

@@ -67,7 +67,9 @@ impl<'m> Grid<'m> {
         infeed: Vec<FunctionId>,
     ) -> Result<Self, EvalError> {
         if self.nested {
-            return Err(EvalError::unsupported("a grid of processes inside another one"));
+            return Err(EvalError::unsupported(
+                "a grid of processes inside another one is not evaluated",
+            ));
         }
         let partitions = programs.first().map_or(0, Vec::len);
         if programs.iter().any(|row| row.len() != partitions) {
