@@ -13,10 +13,10 @@
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use artifact_container::manifest::{Manifest, Producer, ProgramFormat, Signature};
 use artifact_container::{ConstantSource, ConstantType, Container, ContainerBuilder, ReadOptions};
+use artifact_testkit::timing::middle;
 
 const CONSTANT_BYTES: u64 = 3_000_000_000;
 /// Runs of each command; the middle one counts.
@@ -27,8 +27,8 @@ fn main() {
     let path = folder.path().join("large.artifact");
     write(&path);
     let (nothing, inspect) = (
-        middle(|| run(&["--version"])),
-        middle(|| run(&["inspect", path.to_str().unwrap()])),
+        middle(RUNS, || run(&["--version"])),
+        middle(RUNS, || run(&["inspect", path.to_str().unwrap()])),
     );
     println!("artifact --version {nothing:>10.2?}");
     println!("artifact inspect   {inspect:>10.2?}  (a constant of {CONSTANT_BYTES} bytes)");
@@ -81,19 +81,6 @@ fn run(arguments: &[&str]) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_artifact"));
     let status = command.args(arguments).stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{arguments:?} failed");
-}
-
-/// The middle of the times of several runs.
-fn middle(run: impl Fn()) -> Duration {
-    let mut times: Vec<Duration> = (0..RUNS)
-        .map(|_| {
-            let start = Instant::now();
-            run();
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    times[RUNS / 2]
 }
 
 /// Memory of this process that no file backs: `RssAnon` of proc(5).

@@ -80,7 +80,7 @@ const LAYERS: &[Layer] = &[
             "artifact-container",
             "artifact-export",
         ],
-        tests_use: &[],
+        tests_use: &["artifact-testkit"],
     },
     // For tests alone; it has nothing of ours below it.
     Layer {

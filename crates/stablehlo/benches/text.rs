@@ -7,12 +7,13 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use artifact_ir::module::Module;
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::print::{PrintOptions, print_module};
 use artifact_testkit::corpus::all_programs;
+use artifact_testkit::timing::middle;
 
 /// Passes over the corpus; the middle one counts.
 const PASSES: usize = 9;
@@ -40,7 +41,7 @@ fn is_mostly_operations(text: &str) -> bool {
 fn measure_reading<'a>(what: &str, texts: impl Iterator<Item = &'a String> + Clone) {
     let bytes: usize = texts.clone().map(String::len).sum();
     let count = texts.clone().count();
-    let time = middle(|| {
+    let time = middle(PASSES, || {
         for text in texts.clone() {
             black_box(parse_module(black_box(text)));
         }
@@ -55,25 +56,12 @@ fn measure_writing(texts: &[String]) {
         .iter()
         .map(|module| print_module(module, &options).len())
         .sum();
-    let time = middle(|| {
+    let time = middle(PASSES, || {
         for module in &modules {
             black_box(print_module(black_box(module), &options));
         }
     });
     show("write, all modules", modules.len(), bytes, time);
-}
-
-/// The middle of the times of several passes.
-fn middle(mut pass: impl FnMut()) -> Duration {
-    let mut times: Vec<Duration> = (0..PASSES)
-        .map(|_| {
-            let start = Instant::now();
-            pass();
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    times[PASSES / 2]
 }
 
 fn show(what: &str, count: usize, bytes: usize, time: Duration) {

@@ -3,3 +3,4 @@
 //! Its functions panic where the machine is not as a test needs it: that is how a test fails.
 
 pub mod corpus;
+pub mod timing;
