@@ -72,6 +72,7 @@ fn manifest() -> Manifest {
         calling_convention: 1,
         custom_calls: vec![],
         constants: vec![],
+        dimensions: None,
         created: None,
         metadata: [].into(),
     }

@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Inspect(InspectArguments),
     /// Run an artifact or a program, and compare its results
     Run(RunArguments),
+    /// Make the static program of some sizes
+    Specialize(SpecializeArguments),
     /// Run every program found that comes with its results, and count
     Check(CheckArguments),
     /// Print programs in canonical form, constants included
@@ -36,7 +38,13 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  artifact export model.mlir -o model.artifact")]
+#[command(after_help = "Examples:
+  artifact export model.mlir -o model.artifact
+  artifact export model.mlir --shapes 'x: (b, 128); y: (b,)' --constraint 'b <= 64' -o model.artifact
+
+A shape has a number or an expression for each dimension: b, 2*b + 1, floordiv(b, 2), max(a, b), mod(b, 4). `_` keeps one
+dimension as the program has it, `...` all that follow. A variable is at least 1 unless a constraint says less. Constraints
+compare expressions: `a >= 2*b`, `0 <= b < 64`, `mod(b, 8) == 0`.")]
 pub(crate) struct ExportArguments {
     /// StableHLO text
     #[arg(value_name = "PROGRAM.mlir")]
@@ -44,6 +52,12 @@ pub(crate) struct ExportArguments {
     /// The artifact to write; an existing one is replaced at once or not at all
     #[arg(short, long, value_name = "F.artifact")]
     pub(crate) output: PathBuf,
+    /// Shapes of arguments whose sizes the program leaves open: NAME: (DIM, ...), several apart by `;`
+    #[arg(long, value_name = "SHAPES")]
+    pub(crate) shapes: Vec<String>,
+    /// A constraint on the dimensions that --shapes names; may be repeated
+    #[arg(long, value_name = "CONSTRAINT", requires = "shapes")]
+    pub(crate) constraint: Vec<String>,
     /// Record the time: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
     /// option equal programs give equal files
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "env")]
@@ -62,11 +76,29 @@ pub(crate) struct InspectArguments {
     #[arg(value_name = "F")]
     pub(crate) artifact: PathBuf,
     /// Machine-readable output
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dims")]
     pub(crate) json: bool,
+    /// Show the dimensions instead: variables, constraints, what the program needs of them, and sizes that stay unknown
+    #[arg(long)]
+    pub(crate) dims: bool,
     /// Also read every section and check it against its digest
     #[arg(long)]
     pub(crate) verify: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  artifact specialize model.artifact --dim b=32 -o model_b32.artifact")]
+pub(crate) struct SpecializeArguments {
+    /// An artifact with named dimensions
+    #[arg(value_name = "F")]
+    pub(crate) artifact: PathBuf,
+    /// The value of a dimension variable; each must have one
+    #[arg(long, value_name = "NAME=N", required = true)]
+    pub(crate) dim: Vec<String>,
+    /// The artifact to write; an existing one is replaced at once or not at all
+    #[arg(short, long, value_name = "G")]
+    pub(crate) output: PathBuf,
 }
 
 /// Bytes of values that a program may hold unless told otherwise.
@@ -127,6 +159,9 @@ pub(crate) struct RunArguments {
     /// Random values for the arguments that are not given
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     pub(crate) random: Option<u64>,
+    /// The value of a dimension variable, which arrays may also tell; may be repeated
+    #[arg(long, value_name = "NAME=N")]
+    pub(crate) dim: Vec<String>,
     /// Write the results as a NumPy archive
     #[arg(long, value_name = "OUT.npz")]
     pub(crate) output: Option<PathBuf>,

@@ -6,16 +6,19 @@ use artifact_container::atomic::AtomicFile;
 use artifact_export::{PackOptions, pack};
 
 use crate::arguments::ExportArguments;
+use crate::dimensions;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::output;
-use crate::program::{export_text, is_artifact, read_text};
+use crate::program::{export_text, is_artifact, read_text, unfit};
 
 pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     let pack_options = PackOptions {
         created: created(options.created.as_deref())?,
         metadata: metadata(options)?,
+        platforms: Vec::new(),
     };
+    let shapes = dimensions::shapes(&options.shapes, &options.constraint)?;
     if is_artifact(&options.program)? {
         let what = format!("{} is an artifact already", options.program.display());
         return Err(
@@ -25,6 +28,12 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     files::refuse_overwriting(&options.output, [options.program.as_path()])?;
     let text = read_text(&options.program)?;
     let exported = export_text(&options.program, &text)?;
+    let exported = match shapes.arguments.is_empty() {
+        true => exported,
+        false => exported
+            .with_shapes(&shapes)
+            .map_err(|error| unfit(&options.program, &text, &error))?,
+    };
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
     let mut file = AtomicFile::create(&options.output).map_err(|error| refuse(&error))?;
     let written = pack(&exported, &pack_options, &mut file).map_err(|error| refuse(&error))?;

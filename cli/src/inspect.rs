@@ -1,11 +1,14 @@
 //! `artifact inspect`.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use artifact_container::manifest::{Dim, Manifest, Value};
 use artifact_container::{Codec, Container, ReadOptions, Section};
-use artifact_export::ExportError;
+use artifact_export::{ExportError, Loaded};
 use artifact_ir::custom_call;
+use artifact_ir::types::Type;
+use artifact_refine::{Fact, refine};
 use serde_json::json;
 
 use crate::arguments::InspectArguments;
@@ -24,7 +27,9 @@ pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
     if options.verify {
         container.verify_all().map_err(refuse)?;
     }
-    let text = if options.json {
+    let text = if options.dims {
+        dims_text(path)?
+    } else if options.json {
         as_json(&container)?
     } else {
         as_text(&container, options.verify)
@@ -85,6 +90,67 @@ fn as_text(container: &Container, verified: bool) -> String {
     text
 }
 
+/// The dimensions of a program: what is declared, and what refinement finds.
+fn dims_text(path: &Path) -> Outcome<String> {
+    let loaded = Loaded::open(path).map_err(|error| Failure::export(path, &error))?;
+    let signature = loaded.signature();
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    for input in &signature.inputs {
+        let _ = writeln!(
+            text,
+            "in  {}: {}",
+            one_line(&input.name),
+            one_line(&input.shape_text())
+        );
+    }
+    for output in &signature.outputs {
+        let _ = writeln!(
+            text,
+            "out {}: {}",
+            one_line(&output.name),
+            one_line(&output.shape_text())
+        );
+    }
+    for (variable, range) in signature.dimensions.ranges() {
+        let _ = writeln!(text, "dimension {variable}: {range}");
+    }
+    for constraint in signature.dimensions.constraints() {
+        let _ = writeln!(text, "constraint {constraint}");
+    }
+    let types = signature.inputs.iter().map(|input| input.ty.clone());
+    let constants = loaded
+        .constants()
+        .iter()
+        .map(|constant| Type::Tensor(constant.ty().clone()));
+    let arguments: Vec<Fact> = types.chain(constants).map(Fact::of_type).collect();
+    let refined = refine(loaded.module(), loaded.entry(), &arguments, &signature.dimensions)
+        .map_err(|error| Failure::input(format!("{} cannot be refined", path.display())).because(&error))?;
+    for obligation in &refined.obligations {
+        let _ = writeln!(
+            text,
+            "needs {} <= {} <= {}",
+            obligation.min, obligation.value, obligation.max
+        );
+    }
+    for assertion in &refined.assertions {
+        let constraints = assertion.constraints.as_ref().map(|constraints| {
+            let texts: Vec<String> = constraints.iter().map(ToString::to_string).collect();
+            texts.join(" and ")
+        });
+        let condition =
+            constraints.unwrap_or_else(|| "a condition that is no expression of dimensions".to_owned());
+        let _ = writeln!(text, "asserts {condition}");
+    }
+    for unknown in &refined.unknown {
+        let _ = writeln!(text, "unknown {}: {}", unknown.ty, one_line(&unknown.reason));
+    }
+    if refined.unknown.is_empty() {
+        text.push_str("every value has a shape of numbers and expressions\n");
+    }
+    Ok(text)
+}
+
 fn list_or(items: &[String], nothing: &str) -> String {
     if items.is_empty() {
         nothing.to_owned()
@@ -130,7 +196,7 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
         };
         let _ = writeln!(
             text,
-            "  custom call {} (api {}), {} times, {known}{effect}",
+            "  custom call {} (api {}), used {}x, {known}{effect}",
             one_line(&call.target),
             call.api_version,
             call.count

@@ -7,6 +7,7 @@ mod archive;
 mod arguments;
 mod check;
 mod convert;
+mod dimensions;
 mod evaluation;
 mod export;
 mod failure;
@@ -18,6 +19,7 @@ mod output;
 mod program;
 mod random;
 mod run;
+mod specialize;
 mod tensors;
 
 use std::process::ExitCode;
@@ -66,6 +68,7 @@ fn execute(command: Command) -> Outcome<Exit> {
         Command::Inspect(options) => inspect::execute(&options),
         Command::Run(options) => run::execute(&options),
         Command::Check(options) => check::execute(&options),
+        Command::Specialize(options) => specialize::execute(&options),
         Command::Convert(options) => convert::execute(&options),
         Command::Completions { shell } => {
             let mut script = Vec::new();

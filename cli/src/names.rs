@@ -80,7 +80,7 @@ impl<'a> Names<'a> {
         const SHOWN_MAX: usize = 32;
         let shown = self.arguments.iter().take(SHOWN_MAX);
         let mut text: Vec<String> = shown
-            .map(|argument| format!("{}: {}", argument.name, argument.ty))
+            .map(|argument| format!("{}: {}", argument.name, argument.shape_text()))
             .collect();
         if self.arguments.len() > SHOWN_MAX {
             text.push(format!("and {} more", self.arguments.len() - SHOWN_MAX));

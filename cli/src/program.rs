@@ -52,7 +52,8 @@ impl Program {
 
     /// Opens an artifact that is in memory; `path` is what messages call it.
     pub(crate) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Outcome<Self> {
-        let container = Container::from_bytes(bytes).map_err(ExportError::from);
+        let container =
+            Container::from_bytes_with(bytes, &artifact_export::read_options()).map_err(ExportError::from);
         let loaded = container.and_then(|container| Loaded::from_container(&Arc::new(container)));
         loaded
             .map(Self::from_loaded)
@@ -125,13 +126,16 @@ pub(crate) fn export_text(path: &Path, text: &str) -> Outcome<Exported> {
     let module = parse_module(text)
         .into_module()
         .map_err(|diagnostics| refused(path, text, &diagnostics))?;
-    Exported::new(module).map_err(|error| {
-        if error.diagnostics.is_empty() {
-            Failure::export(path, &error)
-        } else {
-            refused(path, text, &error.diagnostics)
-        }
-    })
+    Exported::new(module).map_err(|error| unfit(path, text, &error))
+}
+
+/// A program that cannot be exported, with its findings in the text.
+pub(crate) fn unfit(path: &Path, text: &str, error: &ExportError) -> Failure {
+    if error.diagnostics.is_empty() {
+        Failure::export(path, error)
+    } else {
+        refused(path, text, &error.diagnostics)
+    }
 }
 
 /// A text that is wrong, with every finding.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use artifact_dims::Assignment;
 use artifact_eval::comparison::{Closeness, difference};
 use artifact_eval::scalar::Scalar;
 use artifact_eval::tensor::Tensor;
@@ -14,6 +15,7 @@ use artifact_ir::types::{ElementType, TensorType, Type};
 
 use crate::archive::{self, Archive};
 use crate::arguments::RunArguments;
+use crate::dimensions;
 use crate::evaluation;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
@@ -49,7 +51,10 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         .as_deref()
         .map(|path| Expected::open(path, &program.signature))
         .transpose()?;
-    let inputs = inputs(&program.signature.inputs, files, options)?;
+    let dims = dimensions::values(&options.program, &program.signature, &options.dim)?;
+    let inputs = inputs(&program.signature.inputs, files, &dims, options)?;
+    let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
+    dimensions::bind(&options.program, &program.signature, &types, &dims)?;
     let steps = Options {
         steps_max: options.max_steps,
         bytes_max: Some(options.max_bytes),
@@ -156,6 +161,7 @@ struct Sources {
 fn inputs(
     arguments: &[Argument],
     files: BTreeMap<String, PathBuf>,
+    dims: &Assignment,
     options: &RunArguments,
 ) -> Outcome<Vec<Value>> {
     let names = Names::of_arguments(arguments);
@@ -167,7 +173,7 @@ fn inputs(
     refuse_unknown_arguments(&names, &sources)?;
     let arguments = arguments.iter().enumerate();
     arguments
-        .map(|(index, argument)| input(&mut sources, &names, index, argument))
+        .map(|(index, argument)| input(&mut sources, &names, index, argument, dims))
         .collect()
 }
 
@@ -204,7 +210,13 @@ fn refuse_unknown_arguments(names: &Names<'_>, sources: &Sources) -> Outcome<()>
     Err(Failure::input(what).hint(format!("its arguments are {}", names.listed())))
 }
 
-fn input(sources: &mut Sources, names: &Names<'_>, index: usize, argument: &Argument) -> Outcome<Value> {
+fn input(
+    sources: &mut Sources,
+    names: &Names<'_>,
+    index: usize,
+    argument: &Argument,
+    dims: &Assignment,
+) -> Outcome<Value> {
     let ty = match &argument.ty {
         Type::Tensor(ty) => ty,
         Type::Token => return Ok(Value::Token),
@@ -223,7 +235,11 @@ fn input(sources: &mut Sources, names: &Names<'_>, index: usize, argument: &Argu
             .map_err(|error| mismatch(error.to_string()));
     }
     match &mut sources.random {
-        Some(random) => random_input(random, ty).map_err(mismatch),
+        Some(random) => argument
+            .type_for(dims)
+            .map_err(|error| error.to_string())
+            .and_then(|ty| random_input(random, &ty))
+            .map_err(mismatch),
         None => {
             let what = format!(
                 "argument `{}` (number {index}) of type {} is not given",
@@ -260,10 +276,13 @@ fn given_input(
     literal_of(archive.read(&name)?, ty).map(Some).map_err(mismatch)
 }
 
-fn random_input(random: &mut Random, ty: &Arc<TensorType>) -> Result<Value, String> {
+fn random_input(random: &mut Random, ty: &Type) -> Result<Value, String> {
+    let Type::Tensor(ty) = ty else {
+        return Err(format!("no random value can be a {ty}"));
+    };
     if !ty.is_static() {
         return Err(format!(
-            "{ty} has sizes that are not known, so that no random value can be made: give it with --input"
+            "{ty} has sizes that are not known, so that no random value can be made: give them with --dim, or the array with --input"
         ));
     }
     random

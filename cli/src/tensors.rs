@@ -103,11 +103,15 @@ fn shape_text(shape: &[u64]) -> String {
     )
 }
 
+fn dim_text(dim: &Dim) -> String {
+    match dim {
+        Dim::Symbolic(expression) => expression.to_string(),
+        other => other.to_string(),
+    }
+}
+
 fn dims_text(dims: &[Dim]) -> String {
-    format!(
-        "[{}]",
-        dims.iter().map(Dim::to_string).collect::<Vec<_>>().join(", ")
-    )
+    format!("[{}]", dims.iter().map(dim_text).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

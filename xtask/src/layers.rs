@@ -62,7 +62,9 @@ const LAYERS: &[Layer] = &[
         name: "artifact-export",
         uses: &[
             "artifact-core",
+            "artifact-dims",
             "artifact-ir",
+            "artifact-refine",
             "artifact-stablehlo",
             "artifact-container",
         ],

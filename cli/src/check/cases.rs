@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use artifact_dims::Assignment;
 use artifact_eval::comparison::{Closeness, difference};
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{EvalErrorKind, Options, Value};
@@ -12,6 +13,7 @@ use crate::check::Settings;
 use crate::check::embedded::reopened;
 use crate::check::plan::{Case, Cases};
 use crate::check::report::Verdict;
+use crate::dimensions;
 use crate::evaluation;
 use crate::failure::Failure;
 use crate::program::{Program, export_text, read_text};
@@ -61,6 +63,8 @@ fn judge_case(
         };
         inputs.push(Value::Tensor(tensor(archive, name, &argument.ty)?));
     }
+    let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
+    dimensions::bind(path, &program.signature, &types, &Assignment::default())?;
     for constant in &program.constants {
         let constant =
             Tensor::from_literal(constant).map_err(|error| Failure::input("a constant").because(&error))?;

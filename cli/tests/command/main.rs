@@ -10,6 +10,7 @@ mod check;
 mod convert;
 mod export;
 mod run;
+mod symbolic;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -131,7 +132,15 @@ fn floats(values: &[f32]) -> Vec<u8> {
 #[test]
 fn help_names_every_command() {
     let help = run(&[&"--help"]).expect(0).out;
-    for command in ["export", "inspect", "run", "check", "convert", "completions"] {
+    for command in [
+        "export",
+        "inspect",
+        "run",
+        "specialize",
+        "check",
+        "convert",
+        "completions",
+    ] {
         assert!(help.contains(command), "{help}");
         let own = run(&[&command, &"--help"]).expect(0).out;
         assert!(own.contains("Usage: artifact"), "{own}");

@@ -25,6 +25,7 @@
 //!     calling_convention: 1,
 //!     custom_calls: vec![],
 //!     constants: vec![],
+//!     dimensions: None,
 //!     created: None,
 //!     metadata: [("comment".to_owned(), "an example".to_owned())].into(),
 //! };

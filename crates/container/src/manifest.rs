@@ -43,6 +43,10 @@ pub struct Manifest {
     pub custom_calls: Vec<CustomCall>,
     /// Constants that were hoisted out of the program, in the order of their arguments. Filled by the writer.
     pub constants: Vec<Constant>,
+    /// Dimension variables of the signature, and what must hold for them; absent where no shape has any. A file that has it
+    /// requires a feature, so that no reader ignores it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<Dimensions>,
     /// Seconds since 1970-01-01 UTC. Only present when the user asks, because it makes equal exports differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<u64>,
@@ -102,6 +106,29 @@ pub enum Dim {
     Unknown,
 }
 
+/// Dimension variables and constraints, in the text form of the program's owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dimensions {
+    /// Every variable of the shapes of inputs, in order of the names.
+    pub variables: Vec<DimensionVariable>,
+    /// What must hold, such as `a >= 2*b`.
+    pub constraints: Vec<String>,
+}
+
+/// The values that a dimension variable may take, in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DimensionVariable {
+    /// Its name.
+    pub name: String,
+    /// The smallest value.
+    pub min: i64,
+    /// The largest value; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+    /// The number of which every value is a multiple.
+    pub multiple_of: u32,
+}
+
 /// A custom call that the program makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomCall {
@@ -157,6 +184,7 @@ impl Manifest {
             calling_convention: _,
             custom_calls,
             constants,
+            dimensions: _,
             created: _,
             metadata: _,
         } = self;
@@ -331,6 +359,7 @@ mod tests {
             calling_convention: 1,
             custom_calls: vec![],
             constants: vec![],
+            dimensions: None,
             created: None,
             metadata: BTreeMap::new(),
         }

@@ -56,6 +56,17 @@ impl ExportError {
         }
     }
 
+    /// A program that does not fit the shapes that it was given.
+    pub(crate) fn shapes(diagnostics: Vec<Diagnostic>) -> Self {
+        let what = diagnostics
+            .first()
+            .map_or_else(String::new, |first| first.message.clone());
+        Self {
+            diagnostics,
+            ..Self::input(what)
+        }
+    }
+
     /// What a caller can do about it.
     #[must_use]
     pub const fn kind(&self) -> ExportErrorKind {

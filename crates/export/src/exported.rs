@@ -3,6 +3,7 @@
 use artifact_ir::module::{Function, FunctionId, Module};
 use artifact_ir::verify::verify;
 
+use crate::dimensions::{self, Shapes};
 use crate::error::ExportError;
 use crate::signature::Signature;
 
@@ -40,6 +41,16 @@ impl Exported {
             entry,
             signature,
         })
+    }
+
+    /// Names sizes that the program leaves open: shapes of arguments, and constraints. The shapes of results follow.
+    ///
+    /// # Errors
+    /// A text that cannot be read, a shape that contradicts the program, constraints that no sizes satisfy, or shapes for
+    /// which an operation or an assertion of the program fails.
+    pub fn with_shapes(mut self, shapes: &Shapes) -> Result<Self, ExportError> {
+        self.signature = dimensions::named(&self.module, self.entry, &self.signature, shapes)?;
+        Ok(self)
     }
 
     /// The program.

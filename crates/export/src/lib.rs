@@ -11,6 +11,7 @@
 //! * A hoisted constant is an argument of the entry function after those that the user gives, in the order of the manifest.
 
 mod custom_calls;
+mod dimensions;
 mod error;
 mod exported;
 pub mod hoist;
@@ -20,8 +21,9 @@ pub mod restore;
 mod signature;
 mod splice;
 
+pub use dimensions::Shapes;
 pub use error::{ExportError, ExportErrorKind};
 pub use exported::Exported;
-pub use loaded::Loaded;
+pub use loaded::{Loaded, read_options};
 pub use pack::{CALLING_CONVENTION, PROGRAM_FORMAT, PackOptions, pack};
 pub use signature::{Argument, Signature};

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::manifest::Manifest;
-use artifact_container::{Container, SectionId};
+use artifact_container::{Container, ReadOptions, SectionId};
 use artifact_core::blob::Blob;
+use artifact_dims::Scope;
 use artifact_ir::diagnostic::Diagnostic;
 use artifact_ir::literal::Literal;
 use artifact_ir::location::{Location, LocationId};
@@ -16,6 +17,7 @@ use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
 
 use crate::custom_calls::custom_calls;
+use crate::dimensions;
 use crate::error::ExportError;
 use crate::pack::{CALLING_CONVENTION, PROGRAM_FORMAT, signature_entry};
 use crate::restore::restore;
@@ -38,7 +40,7 @@ impl Loaded {
     /// # Errors
     /// A file that is damaged, needs another tool, or whose parts do not fit each other.
     pub fn open(path: &Path) -> Result<Self, ExportError> {
-        Self::from_container(&Arc::new(Container::open(path)?))
+        Self::from_container(&Arc::new(Container::open_with(path, &read_options())?))
     }
 
     /// As [`Loaded::open`], of a container that is already open.
@@ -101,6 +103,12 @@ impl Loaded {
         restore(&mut self.module, self.entry, self.constants)?;
         Ok(self.module)
     }
+}
+
+/// What this reader knows of an artifact's features.
+#[must_use]
+pub fn read_options() -> ReadOptions {
+    ReadOptions::with_features([dimensions::FEATURE])
 }
 
 fn check_format(container: &Container) -> Result<(), ExportError> {
@@ -258,7 +266,9 @@ fn signature(
         function: function.name.to_string(),
         inputs: named(&manifest.inputs, arguments),
         outputs: named(&manifest.outputs, &function.results),
+        dimensions: Scope::default(),
     };
+    let signature = dimensions::restored(module, entry, signature, container.manifest())?;
     check_manifest(container.manifest(), module, &signature)?;
     Ok(signature)
 }
@@ -295,6 +305,10 @@ fn check_manifest(manifest: &Manifest, module: &Module, signature: &Signature) -
             );
             return Err(ExportError::input(what));
         }
+    }
+    if manifest.dimensions != dimensions::entry(signature) {
+        let what = "the manifest lists other dimension variables or constraints than its shapes have";
+        return Err(ExportError::input(what));
     }
     if manifest.custom_calls != custom_calls(module) {
         let what = "the manifest lists other custom calls than the program makes";

@@ -9,6 +9,7 @@ use artifact_ir::types::{Dim, Type};
 use artifact_stablehlo::print::{PrintOptions, print_module};
 
 use crate::custom_calls::custom_calls;
+use crate::dimensions;
 use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::hoist::hoist;
@@ -25,6 +26,8 @@ pub const CALLING_CONVENTION: u32 = 1;
 pub struct PackOptions {
     /// Seconds since 1970-01-01 UTC to record; nothing by default, so that equal exports are equal files.
     pub created: Option<u64>,
+    /// Platforms that the program is for; none means any.
+    pub platforms: Vec<String>,
     /// Free-form texts.
     pub metadata: BTreeMap<String, String>,
 }
@@ -60,6 +63,7 @@ fn dense_bytes(constant: &Literal) -> &[u8] {
 
 fn manifest(exported: &Exported, options: &PackOptions) -> Manifest {
     let (name, version) = PROGRAM_FORMAT;
+    let dimensions = dimensions::entry(exported.signature());
     Manifest {
         producer: Producer {
             name: "artifact".to_owned(),
@@ -70,11 +74,15 @@ fn manifest(exported: &Exported, options: &PackOptions) -> Manifest {
             version: version.to_owned(),
         },
         signature: signature_entry(exported.signature()),
-        platforms: Vec::new(),
-        required_features: Vec::new(),
+        platforms: options.platforms.clone(),
+        required_features: dimensions
+            .iter()
+            .map(|_| dimensions::FEATURE.to_owned())
+            .collect(),
         calling_convention: CALLING_CONVENTION,
         custom_calls: custom_calls(exported.module()),
         constants: Vec::new(),
+        dimensions,
         created: options.created,
         metadata: options.metadata.clone(),
     }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use artifact_dims::solve::{Mismatch, Mismatches, Size, solve};
+use artifact_dims::{Assignment, EvaluateError, Expr, Scope};
 use artifact_ir::location::{Location, LocationId, Locations};
 use artifact_ir::module::{Function, Module, Parameter};
-use artifact_ir::types::Type;
+use artifact_ir::types::{Dim, TensorType, Type};
 
 /// One argument or result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Signature {
     pub inputs: Vec<Argument>,
     /// What comes out, in order.
     pub outputs: Vec<Argument>,
+    /// Ranges and constraints of the variables in the shapes.
+    pub dimensions: Scope,
 }
 
 impl Signature {
@@ -37,7 +41,107 @@ impl Signature {
             function: function.name.to_string(),
             inputs: name_all("arg", &function.arguments, argument_name),
             outputs: name_all("result", &function.results, result_info),
+            dimensions: Scope::default(),
         }
+    }
+}
+
+impl Signature {
+    /// The values of the dimension variables for inputs of these types, one a type; `given` are values that the user chose.
+    ///
+    /// # Errors
+    /// Every check that fails: ranks, element types, sizes that are numbers, and all that [`solve`] finds.
+    pub fn bind(&self, types: &[Type], given: &Assignment) -> Result<Assignment, Mismatches> {
+        let mut sizes = Vec::new();
+        let mut failures = Vec::new();
+        for (input, ty) in self.inputs.iter().zip(types) {
+            let (Type::Tensor(declared), Type::Tensor(actual)) = (&input.ty, ty) else {
+                continue;
+            };
+            let place = format!("`{}`", input.name);
+            if declared.element != actual.element {
+                let (expected, actual) = (declared.element.to_string(), actual.element.to_string());
+                failures.push(Mismatch::Dtype {
+                    place,
+                    expected,
+                    actual,
+                });
+            } else if declared.rank() != actual.rank() {
+                let (expected, actual) = (input.shape_text(), actual.to_string());
+                failures.push(Mismatch::Rank {
+                    place,
+                    expected,
+                    actual,
+                });
+            } else {
+                let dims = declared.dims.iter().zip(&actual.dims).enumerate();
+                sizes.extend(dims.filter_map(|(dim, (declared, actual))| {
+                    Some(Size {
+                        place: format!("{}.shape[{dim}]", input.name),
+                        specification: declared.expression()?,
+                        actual: actual.expression()?,
+                    })
+                }));
+            }
+        }
+        match solve(&self.dimensions, &sizes, given) {
+            Ok(values) if failures.is_empty() => Ok(values),
+            Ok(_) => Err(Mismatches {
+                failures,
+                ..Mismatches::default()
+            }),
+            Err(mut mismatches) => {
+                failures.append(&mut mismatches.failures);
+                mismatches.failures = failures;
+                Err(mismatches)
+            }
+        }
+    }
+
+    /// The types of the inputs for values of the dimension variables.
+    ///
+    /// # Errors
+    /// When an expression has no value for them.
+    pub fn input_types(&self, values: &Assignment) -> Result<Vec<Type>, EvaluateError> {
+        self.inputs.iter().map(|input| input.type_for(values)).collect()
+    }
+}
+
+impl Argument {
+    /// The type for values of the dimension variables. Sizes that need others stay as they are.
+    ///
+    /// # Errors
+    /// When an expression has no value for them.
+    pub fn type_for(&self, values: &Assignment) -> Result<Type, EvaluateError> {
+        let Type::Tensor(tensor) = &self.ty else {
+            return Ok(self.ty.clone());
+        };
+        let mut tensor = TensorType::clone(tensor);
+        for dim in &mut tensor.dims {
+            if let Dim::Symbolic(expression) = dim
+                && expression
+                    .variables()
+                    .iter()
+                    .all(|variable| values.get(variable).is_some())
+            {
+                *dim = Expr::constant(expression.evaluate(values)?).into();
+            }
+        }
+        Ok(tensor.into())
+    }
+
+    /// The type with the expressions of its dimensions: `tensor<(2*b)x128xf32>`. Other types as MLIR writes them.
+    #[must_use]
+    pub fn shape_text(&self) -> String {
+        let Type::Tensor(tensor) = &self.ty else {
+            return self.ty.to_string();
+        };
+        let dim = |dim: &Dim| match dim {
+            Dim::Symbolic(expression) => format!("({expression})x"),
+            other => format!("{other}x"),
+        };
+        let dims: String = tensor.dims.iter().map(dim).collect();
+        format!("tensor<{dims}{}>", tensor.element)
     }
 }
 

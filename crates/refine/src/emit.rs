@@ -13,6 +13,7 @@ use artifact_ir::op::{Constant, Control, Creation, Op, Testing};
 use artifact_ir::types::Type;
 
 use crate::analysis::Instance;
+use crate::compact::compact;
 use crate::prune::prune;
 use crate::rewrite::{Rewritten, rewrite};
 
@@ -37,10 +38,11 @@ pub(crate) fn emit(module: &Module, instances: &[Instance], entry: usize) -> (Mo
         if index != entry {
             function.visibility = Visibility::Private;
         }
-        if let Some(body) = &mut function.body
-            && prune(body, &pure)
-        {
-            pure.insert(Arc::clone(&function.name));
+        if let Some(body) = &mut function.body {
+            if prune(body, &pure) {
+                pure.insert(Arc::clone(&function.name));
+            }
+            *body = compact(body);
         }
         functions.insert((index != entry, index), function);
     }

@@ -20,6 +20,7 @@
 mod analysis;
 mod arithmetic;
 mod assertion;
+mod compact;
 mod decide;
 mod elementwise;
 mod emit;

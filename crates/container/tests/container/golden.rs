@@ -40,6 +40,7 @@ fn example_manifest() -> Manifest {
             count: 1,
         }],
         constants: vec![],
+        dimensions: None,
         created: None,
         metadata: [("comment".to_owned(), "hi".to_owned())].into(),
     }

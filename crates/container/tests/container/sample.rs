@@ -31,6 +31,7 @@ pub(crate) fn manifest() -> Manifest {
         calling_convention: 1,
         custom_calls: vec![],
         constants: vec![],
+        dimensions: None,
         created: None,
         metadata: [("k".to_owned(), "v".to_owned())].into(),
     }

@@ -43,11 +43,12 @@ impl<'s> Solver<'s> {
     pub(super) fn new(outer: &'s Scope, scope: &'s Scope, sizes: &'s [Size]) -> Self {
         let of_sizes = sizes.iter().flat_map(|size| size.specification.variables());
         let of_scope = scope.constraints().iter().flat_map(Constraint::variables);
+        let declared = scope.ranges().map(|(variable, _)| variable.clone());
         let mut solver = Self {
             outer,
             scope,
             sizes,
-            variables: of_sizes.chain(of_scope).collect(),
+            variables: of_sizes.chain(of_scope).chain(declared).collect(),
             equations: Vec::new(),
             values: BTreeMap::new(),
             failed: BTreeSet::new(),

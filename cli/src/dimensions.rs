@@ -1,0 +1,113 @@
+//! Dimension variables on the command line.
+
+use std::path::Path;
+
+use artifact_dims::solve::{Mismatch, Mismatches};
+use artifact_dims::{Assignment, Variable};
+use artifact_export::{Shapes, Signature};
+use artifact_ir::types::Type;
+
+use crate::failure::{Failure, Outcome};
+
+/// The values of `--dim NAME=N`, which must be variables of the signature.
+pub(crate) fn values(path: &Path, signature: &Signature, options: &[String]) -> Outcome<Assignment> {
+    let mut values = Assignment::default();
+    for option in options {
+        let refuse = |why: &str| Failure::usage(format!("`--dim {option}` {why}"));
+        let (name, value) = option
+            .split_once('=')
+            .ok_or_else(|| refuse("is not of the form NAME=N"))?;
+        let variable =
+            Variable::new(name.trim()).map_err(|error| refuse(&format!("names no dimension: {error}")))?;
+        let value = value
+            .trim()
+            .parse()
+            .map_err(|error| refuse(&format!("has a value that is no number: {error}")))?;
+        if values.insert(variable, value).is_some() {
+            return Err(refuse("gives a second value"));
+        }
+    }
+    let known: Vec<&str> = signature
+        .dimensions
+        .ranges()
+        .map(|(variable, _)| variable.name())
+        .collect();
+    let unused = values
+        .iter()
+        .filter(|(variable, _)| !known.contains(&variable.name()));
+    let unused: Vec<Mismatch> = unused
+        .map(|(variable, _)| Mismatch::Unused {
+            variable: variable.clone(),
+            known: if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            },
+        })
+        .collect();
+    if unused.is_empty() {
+        Ok(values)
+    } else {
+        let failures = Mismatches {
+            failures: unused,
+            ..Mismatches::default()
+        };
+        Err(unfit(path, &failures))
+    }
+}
+
+/// The texts of `--shapes` and `--constraint`.
+pub(crate) fn shapes(shapes: &[String], constraints: &[String]) -> Outcome<Shapes> {
+    let mut arguments = Vec::new();
+    for shape in shapes.iter().flat_map(|shapes| shapes.split(';')) {
+        if shape.trim().is_empty() {
+            continue;
+        }
+        // A name may hold a colon, a shape has none.
+        let Some((name, shape)) = shape.rsplit_once(':') else {
+            let what = format!(
+                "`--shapes` has `{}`, which is not of the form NAME: (DIM, ...)",
+                shape.trim()
+            );
+            return Err(Failure::usage(what));
+        };
+        arguments.push((name.trim().to_owned(), shape.trim().to_owned()));
+    }
+    Ok(Shapes {
+        arguments,
+        constraints: constraints.to_vec(),
+    })
+}
+
+/// The values of the dimension variables for inputs of these types.
+pub(crate) fn bind(
+    path: &Path,
+    signature: &Signature,
+    types: &[Type],
+    given: &Assignment,
+) -> Outcome<Assignment> {
+    signature
+        .bind(types, given)
+        .map_err(|mismatches| unfit(path, &mismatches))
+}
+
+/// Every check that failed, one on each line.
+fn unfit(path: &Path, mismatches: &Mismatches) -> Failure {
+    let what = format!("the sizes do not fit {}", path.display());
+    let failure = mismatches
+        .failures
+        .iter()
+        .fold(Failure::input(what), |failure, mismatch| {
+            failure.because(mismatch)
+        });
+    let obtained: Vec<String> = mismatches
+        .obtained
+        .iter()
+        .map(|(variable, value, origin)| format!("{variable} = {value} {origin}"))
+        .collect();
+    if obtained.is_empty() {
+        failure
+    } else {
+        failure.hint(format!("so far: {}", obtained.join("; ")))
+    }
+}
