@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
-use artifact_container::atomic::atomic_write;
+use artifact_container::atomic::AtomicFile;
 use artifact_core::limit::Limit;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
@@ -53,6 +53,11 @@ impl Archive {
         })
     }
 
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Names of the arrays, sorted.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.keys().map(String::as_str)
@@ -96,18 +101,24 @@ pub(crate) fn read_array(path: &Path) -> Outcome<ArrayReader<impl Read>> {
 }
 
 /// Writes arrays as an archive: whole or not at all, and the same bytes for the same arrays.
-pub(crate) fn write(path: &Path, arrays: &[(String, Array)]) -> Outcome<()> {
+pub(crate) fn write(path: &Path, arrays: &[(String, Array<'_>)]) -> Outcome<()> {
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", path, error);
-    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let file = AtomicFile::create(path).map_err(|error| refuse(&error))?;
+    let mut zip = ZipWriter::new(file);
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default())
         .large_file(true);
     for (name, array) in arrays {
+        let header = array
+            .header()
+            .map_err(|error| refuse(&error).hint(format!("result `{name}`")))?;
         zip.start_file(format!("{name}.npy"), options)
             .map_err(|error| refuse(&error))?;
-        zip.write_all(&array.write()).map_err(|error| refuse(&error))?;
+        zip.write_all(&header)
+            .and_then(|()| zip.write_all(array.bytes))
+            .map_err(|error| refuse(&error))?;
     }
-    let bytes = zip.finish().map_err(|error| refuse(&error))?.into_inner();
-    atomic_write(path, &bytes).map_err(|error| refuse(&error))
+    let file = zip.finish().map_err(|error| refuse(&error))?;
+    file.commit().map_err(|error| refuse(&error))
 }

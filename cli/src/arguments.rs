@@ -177,7 +177,7 @@ pub(crate) struct RunArguments {
     /// What runs the program
     #[arg(long, value_enum, default_value = "reference")]
     pub(crate) engine: EngineName,
-    /// Run at most so many operations; without it, any number
+    /// Take at most so many steps; without it, any number. An operation is a step, one on large arrays several
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
     /// Let the values of the program take at most so many bytes (by default 8 GiB)
@@ -210,7 +210,7 @@ pub(crate) struct CheckArguments {
     /// Number of programs that run side by side; by default one a processor
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
-    /// Run at most so many operations of a program; one that needs more counts as failed
+    /// Take at most so many steps for a program; one that needs more counts as failed
     #[arg(long, value_name = "N", default_value_t = 200_000_000)]
     pub(crate) max_steps: u64,
     /// Let the values of a program take at most so many bytes (by default 8 GiB)

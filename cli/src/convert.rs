@@ -19,6 +19,10 @@ use crate::program::{is_artifact, read_text, refused};
 pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     let Format::Mlir = options.to;
     let inputs = inputs(&options.inputs)?;
+    if inputs.is_empty() {
+        return Err(Failure::input("there is no program in what was given")
+            .hint("name .mlir files, artifacts, or folders that hold them"));
+    }
     if inputs.len() != 1 && options.output_dir.is_none() {
         let what = format!("{} files cannot be written to one place", inputs.len());
         return Err(Failure::usage(what).hint("give --output-dir"));

@@ -74,6 +74,9 @@ fn created(option: Option<&str>) -> Outcome<Option<u64>> {
     text.parse().map(Some).map_err(|_| refuse())
 }
 
+/// Bytes of one `KEY=VALUE`: what the container takes as one text.
+const METADATA_MAX: usize = 64 << 10;
+
 fn metadata(options: &ExportArguments) -> Outcome<BTreeMap<String, String>> {
     let mut metadata = BTreeMap::new();
     for entry in &options.metadata {
@@ -84,6 +87,12 @@ fn metadata(options: &ExportArguments) -> Outcome<BTreeMap<String, String>> {
         };
         if key.is_empty() {
             return Err(Failure::usage(format!("`--metadata {entry}` has no key")));
+        }
+        if entry.len() > METADATA_MAX {
+            let (length, start) = (entry.len(), entry.chars().take(40).collect::<String>());
+            let what =
+                format!("`--metadata {start}...` has {length} bytes, over the limit of {METADATA_MAX}");
+            return Err(Failure::usage(what));
         }
         if metadata.insert(key.to_owned(), value.to_owned()).is_some() {
             return Err(Failure::usage(format!("`--metadata {key}=` is given twice")));

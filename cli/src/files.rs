@@ -9,10 +9,10 @@ use artifact_core::limit::Limit;
 
 use crate::failure::{Failure, Outcome};
 
-/// Folders inside each other; links that form a circle end here.
+/// Folders inside each other.
 const DEPTH: Limit = Limit::new("nesting of folders", 64, "levels");
 
-/// All files under a folder, sorted by path.
+/// All files under a folder, sorted by path. Links to folders are not followed: they may form circles.
 pub(crate) fn files_under(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let mut files = Vec::new();
     collect(folder, 0, &mut files)?;
@@ -24,10 +24,11 @@ fn collect(folder: &Path, depth: u64, files: &mut Vec<PathBuf>) -> Outcome<()> {
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot read the folder", folder, error);
     DEPTH.check(depth).map_err(|error| refuse(&error))?;
     for entry in std::fs::read_dir(folder).map_err(|error| refuse(&error))? {
-        let path = entry.map_err(|error| refuse(&error))?.path();
-        if path.is_dir() {
+        let entry = entry.map_err(|error| refuse(&error))?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(|error| refuse(&error))?);
+        if kind.is_dir() {
             collect(&path, depth + 1, files)?;
-        } else {
+        } else if !path.is_dir() {
             files.push(path);
         }
     }

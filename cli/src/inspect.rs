@@ -34,7 +34,11 @@ pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
     } else {
         as_text(&container, options.verify)
     };
-    output::text(&text)?;
+    if options.json {
+        output::json(&text)?;
+    } else {
+        output::text(&text)?;
+    }
     Ok(Exit::Ok)
 }
 

@@ -49,9 +49,12 @@ fn main() -> ExitCode {
         Ok(Ok(outcome)) => outcome,
         // The panic has printed itself.
         Ok(Err(_)) => return Exit::Internal.into(),
-        Err(error) => Err(failure::Failure::internal(format!(
-            "no thread can be started: {error}"
-        ))),
+        Err(error) => Err(failure::Failure::input(format!(
+            "no thread with a stack of {} MiB can be started",
+            STACK_BYTES >> 20
+        ))
+        .because(&error)
+        .hint("allow more address space: `ulimit -v` shows the limit")),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -5,7 +5,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use artifact_core::limit::Limit;
+use artifact_core::limit::{Limit, LimitExceeded};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header that is read; NumPy itself warns above 10,000.
@@ -26,7 +26,7 @@ pub(crate) struct Header {
     /// Bytes of an element.
     width: usize,
     /// Bytes of all elements.
-    byte_count: u64,
+    pub(crate) byte_count: u64,
 }
 
 /// An array of which only the header is read. Whether it is wanted shows there, before memory is spent on its elements.
@@ -107,18 +107,19 @@ impl Header {
 
 /// An array to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Array {
+pub(crate) struct Array<'a> {
     /// NumPy's type string, such as `<f4`.
     pub(crate) descr: &'static str,
     /// Size of each dimension.
     pub(crate) shape: Vec<u64>,
     /// Elements in row-major order.
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: &'a [u8],
 }
 
-impl Array {
-    /// Writes an array in version 1.0 of the format.
-    pub(crate) fn write(&self) -> Vec<u8> {
+impl Array<'_> {
+    /// What stands before the elements, in version 1.0 of the format.
+    pub(crate) fn header(&self) -> Result<Vec<u8>, LimitExceeded> {
+        RANK.check(self.shape.len() as u64)?;
         let mut shape: String = self.shape.iter().map(|size| format!("{size}, ")).collect();
         // A tuple of one keeps its comma.
         shape.truncate(if self.shape.len() == 1 {
@@ -138,8 +139,13 @@ impl Array {
         file.extend([1, 0]);
         file.extend((header.len() as u16).to_le_bytes());
         file.extend(header.as_bytes());
-        file.extend(&self.bytes);
-        file
+        Ok(file)
+    }
+
+    /// The whole file.
+    #[cfg(test)]
+    pub(crate) fn write(&self) -> Vec<u8> {
+        [&self.header().unwrap(), self.bytes].concat()
     }
 }
 
@@ -264,11 +270,11 @@ fn to_row_major(bytes: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn array(descr: &'static str, shape: &[u64], bytes: &[u8]) -> Array {
+    fn array<'a>(descr: &'static str, shape: &[u64], bytes: &'a [u8]) -> Array<'a> {
         Array {
             descr,
             shape: shape.into(),
-            bytes: bytes.into(),
+            bytes,
         }
     }
 

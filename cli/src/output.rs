@@ -3,6 +3,7 @@
 //! Names and texts come from files that anyone may have made. A terminal obeys control characters, so none is printed.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 
 use crate::failure::{Failure, Outcome};
@@ -10,6 +11,11 @@ use crate::failure::{Failure, Outcome};
 /// Writes text. A reader that has gone away (`artifact ... | head`) is no failure.
 pub(crate) fn text(text: &str) -> Outcome<()> {
     bytes(harmless(text).as_bytes())
+}
+
+/// Writes JSON. What a terminal would obey is escaped as JSON does it.
+pub(crate) fn json(text: &str) -> Outcome<()> {
+    bytes(escaped(text, |c| is_invisible(c) && c != '\n', escape_in_json).as_bytes())
 }
 
 /// Writes bytes, as [`text`] does.
@@ -31,12 +37,16 @@ pub(crate) fn note(text: &str) {
 
 /// A text of one line, from a file: every control character is escaped, so that it cannot pass for another line either.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    escaped(text, is_invisible)
+    escaped(text, is_invisible, escape_plain)
 }
 
 /// A text of several lines without any other control character.
 fn harmless(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| is_invisible(c) && !matches!(c, '\n' | '\t'))
+    escaped(
+        text,
+        |c| is_invisible(c) && !matches!(c, '\n' | '\t'),
+        escape_plain,
+    )
 }
 
 /// Characters that show nothing themselves and change how others are shown: controls, and the format characters that turn or
@@ -48,14 +58,26 @@ fn is_invisible(c: char) -> bool {
     format || c.is_control()
 }
 
-fn escaped(text: &str, refused: fn(char) -> bool) -> Cow<'_, str> {
+fn escape_plain(c: char, out: &mut String) {
+    out.extend(c.escape_default());
+}
+
+/// `\u202e`, in two parts above 16 bits (RFC 8259, section 7). JSON has these characters within strings only.
+fn escape_in_json(c: char, out: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a string does not fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
+}
+
+fn escaped(text: &str, refused: fn(char) -> bool, escape: fn(char, &mut String)) -> Cow<'_, str> {
     if !text.contains(refused) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         if refused(c) {
-            escaped.extend(c.escape_default());
+            escape(c, &mut escaped);
         } else {
             escaped.push(c);
         }
@@ -66,6 +88,17 @@ fn escaped(text: &str, refused: fn(char) -> bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_stays_json() {
+        let mut escaped = String::new();
+        "\u{202e}\u{e0001}\u{9b}"
+            .chars()
+            .for_each(|c| escape_in_json(c, &mut escaped));
+        assert_eq!(escaped, "\\u202e\\udb40\\udc01\\u009b");
+        let back: String = serde_json::from_str(&format!("\"{escaped}\"")).unwrap();
+        assert_eq!(back, "\u{202e}\u{e0001}\u{9b}");
+    }
 
     #[test]
     fn control_characters_are_escaped() {

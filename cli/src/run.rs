@@ -1,6 +1,7 @@
 //! `artifact run`.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ use crate::evaluation;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::names::Names;
-use crate::output;
+use crate::npy::ArrayReader;
+use crate::output::{self, one_line};
 use crate::program::Program;
 use crate::random::Random;
 use crate::tensors::{array_of, literal_of};
@@ -144,7 +146,9 @@ fn tensors(outcome: &RunOutcome) -> Outcome<Vec<Tensor>> {
 /// A result's name in an archive: its own, or its position where that cannot be a file name.
 fn array_name(name: &str, index: usize) -> String {
     let usable = |c: char| c.is_alphanumeric() || "_-.[]()' ".contains(c);
-    if name.chars().all(usable) && !name.starts_with('.') {
+    /// What an entry of a zip file may be called, with room for the rest.
+    const LENGTH_MAX: usize = 1 << 10;
+    if name.len() <= LENGTH_MAX && name.chars().all(usable) && !name.starts_with('.') {
         name.to_owned()
     } else {
         format!("result{index}")
@@ -156,6 +160,19 @@ struct Sources {
     archive: Option<Archive>,
     files: BTreeMap<String, PathBuf>,
     random: Option<Random>,
+    budget: Budget,
+}
+
+/// Bytes that arguments may still take.
+struct Budget(u64);
+
+impl Budget {
+    /// Counts an argument of so many bytes, before memory is spent on it.
+    fn take(&mut self, bytes: u64) -> Result<(), String> {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.ok_or_else(|| format!("it has {bytes} bytes, and --max-bytes leaves {}", self.0))?;
+        Ok(())
+    }
 }
 
 fn inputs(
@@ -169,6 +186,7 @@ fn inputs(
         archive: options.inputs.as_deref().map(Archive::open).transpose()?,
         files,
         random: options.random.map(Random::new),
+        budget: Budget(options.max_bytes),
     };
     refuse_unknown_arguments(&names, &sources)?;
     let arguments = arguments.iter().enumerate();
@@ -235,10 +253,10 @@ fn input(
             .map_err(|error| mismatch(error.to_string()));
     }
     match &mut sources.random {
-        Some(random) => argument
+        Some(_) => argument
             .type_for(dims)
             .map_err(|error| error.to_string())
-            .and_then(|ty| random_input(random, &ty))
+            .and_then(|ty| random_input(sources, &ty))
             .map_err(mismatch),
         None => {
             let what = format!(
@@ -262,21 +280,43 @@ fn given_input(
     ty: &TensorType,
     mismatch: impl Fn(String) -> Failure,
 ) -> Outcome<Option<Literal>> {
-    let files = &sources.files;
+    let Sources {
+        archive,
+        files,
+        budget,
+        ..
+    } = sources;
     if let Some(name) = names.find(index, |name| files.contains_key(name))? {
-        let array = archive::read_array(&files[&name])?;
-        return literal_of(array, ty).map(Some).map_err(mismatch);
+        let path = &files[&name];
+        let literal = read_within(budget, archive::read_array(path)?, ty);
+        return literal.map(Some).map_err(|why| mismatch(in_file(&why, path)));
     }
-    let Some(archive) = &mut sources.archive else {
+    let Some(archive) = archive else {
         return Ok(None);
     };
     let Some(name) = names.in_archive(index, archive)? else {
         return Ok(None);
     };
-    literal_of(archive.read(&name)?, ty).map(Some).map_err(mismatch)
+    let path = archive.path().to_owned();
+    let literal = read_within(budget, archive.read(&name)?, ty);
+    literal.map(Some).map_err(|why| mismatch(in_file(&why, &path)))
 }
 
-fn random_input(random: &mut Random, ty: &Type) -> Result<Value, String> {
+fn in_file(why: &str, path: &Path) -> String {
+    format!("{why} (in {})", path.display())
+}
+
+/// The value of an array that fits, of which the memory is granted.
+fn read_within(
+    budget: &mut Budget,
+    array: ArrayReader<impl Read>,
+    ty: &TensorType,
+) -> Result<Literal, String> {
+    budget.take(array.header.byte_count)?;
+    literal_of(array, ty)
+}
+
+fn random_input(sources: &mut Sources, ty: &Type) -> Result<Value, String> {
     let Type::Tensor(ty) = ty else {
         return Err(format!("no random value can be a {ty}"));
     };
@@ -285,6 +325,8 @@ fn random_input(random: &mut Random, ty: &Type) -> Result<Value, String> {
             "{ty} has sizes that are not known, so that no random value can be made: give them with --dim, or the array with --input"
         ));
     }
+    sources.budget.take(ty.byte_count().unwrap_or(u64::MAX))?;
+    let random = sources.random.as_mut().ok_or("no seed is given")?;
     random
         .tensor(Arc::clone(ty))
         .map(Value::Tensor)
@@ -370,7 +412,7 @@ fn describe(signature: &Signature, results: &[Tensor]) -> Outcome<()> {
         let more = if result.len() > SHOWN_MAX { ", ..." } else { "" };
         output::text(&format!(
             "{}: {} = [{}{more}]\n",
-            output.name,
+            one_line(&output.name),
             result.ty(),
             shown.join(", ")
         ))?;

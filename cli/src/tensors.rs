@@ -88,11 +88,11 @@ pub(crate) fn literal_of(reader: ArrayReader<impl Read>, ty: &TensorType) -> Res
 }
 
 /// The array of a value.
-pub(crate) fn array_of(tensor: &Tensor) -> Array {
+pub(crate) fn array_of(tensor: &Tensor) -> Array<'_> {
     Array {
         descr: descr(tensor.storage()),
         shape: tensor.shape().iter().map(|size| *size as u64).collect(),
-        bytes: tensor.bytes().to_vec(),
+        bytes: tensor.bytes(),
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
         let array = Array {
             descr,
             shape: shape.into(),
-            bytes: vec![0; bytes],
+            bytes: &vec![0; bytes],
         };
         let file = array.write();
         let reader = ArrayReader::new(file.as_slice(), file.len() as u64).unwrap();
@@ -156,7 +156,7 @@ mod tests {
         let array = Array {
             descr: "<f4",
             shape: vec![1 << 40],
-            bytes: Vec::new(),
+            bytes: &[],
         };
         let header = array.write();
         let reader = ArrayReader::new(header.as_slice(), header.len() as u64 + (4 << 40)).unwrap();

@@ -52,6 +52,13 @@ fn judge_case(
     archive: &mut Archive,
     settings: &Settings,
 ) -> Result<Verdict, Failure> {
+    let expected = program.signature.inputs.len();
+    if cases.kept.is_none() && case.inputs.len() != expected {
+        let given = case.inputs.len();
+        return Ok(Verdict::Failed(format!(
+            "it takes {expected} inputs, its list gives {given}"
+        )));
+    }
     let mut inputs = Vec::new();
     for (index, argument) in program.signature.inputs.iter().enumerate() {
         let position = cases

@@ -113,6 +113,12 @@ fn existing(path: &Path) -> Outcome<PathBuf> {
     if path.is_file() {
         return Ok(path.to_owned());
     }
+    if path.exists() {
+        return Err(Failure::input(format!(
+            "{} is not a regular file",
+            path.display()
+        )));
+    }
     Err(Failure::input(format!(
         "there is no file or folder {}",
         path.display()
@@ -173,6 +179,9 @@ impl Folder {
         for (name, program) in manifest {
             add(&name, self.listed_variants(&name, &program));
         }
+        for name in index.keys() {
+            add(name, self.beside(name).map(|_| Vec::new()));
+        }
         for file in files
             .iter()
             .filter(|file| has_extension(file, "mlir") && !listed.contains(**file))
@@ -185,6 +194,9 @@ impl Folder {
 
     /// A program of `cases.json`. One in another form than text is for other tools.
     fn listed_cases(&self, name: &str, program: &Value) -> Result<Vec<Task>, String> {
+        if !program.is_object() {
+            return Err("its entry is no object".to_owned());
+        }
         let stem = name.strip_suffix(".mlir").unwrap_or(name);
         let file = field(program, "program")
             .and_then(Value::as_str)
@@ -218,7 +230,7 @@ impl Folder {
     /// A program of `manifest.json`, one task for each variant whose sizes are known.
     fn listed_variants(&self, name: &str, program: &Value) -> Result<Vec<Task>, String> {
         let Some(variants) = field(program, "variants").and_then(Value::as_object) else {
-            return Ok(Vec::new());
+            return Err("its entry has no object `variants`".to_owned());
         };
         let arrays = field(program, "npz")
             .and_then(Value::as_str)
@@ -284,7 +296,10 @@ impl Folder {
             };
         }
         let mark = |key: &str| {
-            let reason = entry.and_then(|entry| field(entry, key)).map(Value::to_string)?;
+            let reason = entry.and_then(|entry| field(entry, key));
+            let reason = reason
+                .filter(|reason| **reason != Value::Bool(false))?
+                .to_string();
             Some(format!("{key}: {reason}"))
         };
         Ok(Task::Embedded {

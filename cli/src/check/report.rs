@@ -88,7 +88,12 @@ impl Report {
     pub(crate) fn finish(self) -> Outcome<Exit> {
         self.progress.finish_and_clear();
         for line in self.lines.values() {
-            output::text(&format!("{line}\n"))?;
+            let line = format!("{line}\n");
+            if self.json {
+                output::json(&line)
+            } else {
+                output::text(&line)
+            }?;
         }
         let count = |word| self.counts.get(word).copied().unwrap_or(0);
         let (passed, failed, unsupported) = (count("passed"), count("failed"), count("unsupported"));

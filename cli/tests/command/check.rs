@@ -133,6 +133,18 @@ fn each_entry_of_a_list_counts() {
 }
 
 #[test]
+fn links_between_folders_end() {
+    let scratch = Scratch::new();
+    scratch.file("p/right.mlir", RIGHT);
+    for name in ["a", "b"] {
+        std::os::unix::fs::symlink(".", scratch.path(&format!("p/{name}"))).unwrap();
+    }
+    run(&[&"check", &scratch.path("p")])
+        .expect(0)
+        .says("1 passed, 0 failed");
+}
+
+#[test]
 fn nothing_to_check() {
     let scratch = Scratch::new();
     scratch.file("p/notes.txt", "");

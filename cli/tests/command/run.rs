@@ -221,3 +221,11 @@ fn results_are_not_compared_with_themselves() {
         .expect(2)
         .says(".npz");
 }
+
+#[test]
+fn arguments_count_against_the_limit() {
+    let add = Add::new();
+    run(&[&"run", &add.program, &"--random", &"7", &"--max-bytes", &"35"])
+        .expect(3)
+        .says("it has 12 bytes, and --max-bytes leaves 11");
+}

@@ -42,6 +42,8 @@ impl AtomicFile {
             let message = "there is something other than a regular file, which is not replaced";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
+        // A file that is replaced keeps who may read it.
+        let mode = fs::metadata(target).map_or(0o666, |existing| existing.permissions().mode() & 0o777);
         let directory = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -53,7 +55,7 @@ impl AtomicFile {
             .prefix(&prefix)
             .suffix(".partial")
             // Subject to the process's mask, as for any new file.
-            .permissions(Permissions::from_mode(0o666))
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(&directory)
             .map_err(|error| in_directory(&directory, &error))?;
         Ok(Self {

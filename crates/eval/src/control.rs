@@ -114,7 +114,7 @@ fn while_loop<'m>(
     let mut state = frame.operands(op)?;
     loop {
         // A loop of empty regions takes steps as well, so that a limit of steps ends it.
-        process.record.count_step()?;
+        process.record.count_steps(1)?;
         let holds = process.region(frame, op.regions[0], state.clone())?;
         if !condition(&holds, op)? {
             return Ok(state);

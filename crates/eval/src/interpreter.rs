@@ -8,6 +8,7 @@ use artifact_ir::module::{Body, Function, FunctionId, Module, OpId, Operation, R
 use artifact_ir::types::{TensorType, Type};
 
 use crate::dispatch;
+use crate::effort;
 use crate::error::EvalError;
 use crate::grid::{Grid, ProcessId};
 use crate::record::{Options, Outcome, Record};
@@ -190,11 +191,19 @@ impl<'m> Process<'m> {
     /// Runs one operation and keeps its results.
     fn step(&mut self, frame: &mut Frame<'m>, id: OpId) -> Result<(), EvalError> {
         let op = &frame.body.ops[id];
-        let may_run = self.record.count_step();
-        may_run
-            .and_then(|()| self.record.check_bytes(declared_bytes(frame.body, op)))
+        let declared = tensor_types(frame.body, &op.results);
+        let operands = tensor_types(frame.body, &op.operands);
+        self.record
+            .count_steps(effort::steps(&op.op, &operands, &declared))
+            .and_then(|()| self.record.check_bytes(declared_bytes(&declared)))
             .map_err(|error| error.at(op.source))?;
-        let results = dispatch::run(self, frame, op)
+        let empty =
+            effort::empty_results(&op.op, &declared).filter(|results| results.len() == op.results.len());
+        let results = match empty {
+            Some(results) => Ok(results.into_iter().map(Value::Tensor).collect()),
+            None => dispatch::run(self, frame, op),
+        };
+        let results = results
             .and_then(|results| check_op_results(frame.body, op, results))
             .map_err(|error| error.at(op.source))?;
         for (id, value) in op.results.iter().zip(results) {
@@ -204,10 +213,15 @@ impl<'m> Process<'m> {
     }
 }
 
+/// The declared types of values that are tensors.
+fn tensor_types<'m>(body: &'m Body, values: &[ValueId]) -> Vec<&'m TensorType> {
+    let tensors = values.iter().filter_map(|id| body.ty(*id).as_tensor());
+    tensors.map(|ty| &**ty).collect()
+}
+
 /// Bytes of the results of an operation, as far as their types say.
-fn declared_bytes(body: &Body, op: &Operation) -> u64 {
-    let tensors = op.results.iter().filter_map(|id| body.ty(*id).as_tensor());
-    tensors.fold(0, |bytes, ty| {
+fn declared_bytes(results: &[&TensorType]) -> u64 {
+    results.iter().fold(0, |bytes, ty| {
         let own = if ty.is_static() {
             ty.byte_count().unwrap_or(u64::MAX)
         } else {

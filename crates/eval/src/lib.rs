@@ -20,6 +20,7 @@ mod creation;
 mod custom_call;
 mod dispatch;
 mod dynamic_call;
+mod effort;
 pub mod error;
 mod grid;
 mod interpreter;

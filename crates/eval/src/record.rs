@@ -13,8 +13,8 @@ use crate::value::Value;
 /// How to run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The most operations that may run, all processes and all applications of regions together; `None` for any number. A
-    /// program that is not trusted may loop for ever without it.
+    /// The most steps that may be taken, all processes and all applications of regions together; `None` for any number. An
+    /// operation is one step, one on large arrays several. A program that is not trusted may loop for ever without it.
     pub steps_max: Option<u64>,
     /// The most bytes that the values of all activations may take together; `None` for any number. Values that share their
     /// bytes count each. What one operation needs while it runs is not counted.
@@ -74,16 +74,18 @@ impl Record {
         }
     }
 
-    /// Takes one step off the budget.
-    pub(crate) fn count_step(&self) -> Result<(), EvalError> {
+    /// Takes steps off the budget.
+    pub(crate) fn count_steps(&self, steps: u64) -> Result<(), EvalError> {
         let Some(left) = &self.steps_left else {
             return Ok(());
         };
-        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(steps)
+        });
         match taken {
             Ok(_) => Ok(()),
             Err(_) => {
-                let message = format!("the program runs for more than {} operations", self.steps_max);
+                let message = format!("the program runs for more than {} steps", self.steps_max);
                 Err(EvalError::new(EvalErrorKind::Steps, message))
             }
         }

@@ -159,7 +159,7 @@ fn runaway_programs_end() {
             steps_max: Some(1000),
             bytes_max: None,
         },
-        "more than 1000 operations",
+        "more than 1000 steps",
     );
 }
 
@@ -190,4 +190,47 @@ fn assertions_quote_their_numbers() {
         func.return
     }";
     check_error(text, Options::default(), "size 3 is odd");
+}
+
+/// However large the other dimensions are, an empty array has nothing to go through.
+#[test]
+fn empty_arrays_take_no_time() {
+    for body in [
+        "%r = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] : (tensor<0x10000000000xf32>, tensor<0x10000000000xf32>) -> tensor<0x0xf32>",
+        "%r = \"stablehlo.sort\"(%x) <{dimension = 0 : i64}> ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n%c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\nstablehlo.return %c : tensor<i1>\n}) : (tensor<0x10000000000xf32>) -> tensor<0x10000000000xf32>",
+        "%k = stablehlo.constant dense<0.0> : tensor<10000000000x0x1xf32>\n%s = stablehlo.constant dense<0.0> : tensor<1x10000000000x0xf32>\n%r = stablehlo.convolution(%s, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x10000000000x0xf32>, tensor<10000000000x0x1xf32>) -> tensor<1x1x1xf32>",
+        "%s = stablehlo.constant dense<1.0> : tensor<4xf32>\n%i = stablehlo.constant dense<0> : tensor<10000000000x0xi32>\n%u = stablehlo.constant dense<0.0> : tensor<10000000000x0xf32>\n%r = \"stablehlo.scatter\"(%s, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], index_vector_dim = 1>}> ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\nstablehlo.return %b : tensor<f32>\n}) : (tensor<4xf32>, tensor<10000000000x0xi32>, tensor<10000000000x0xf32>) -> tensor<4xf32>",
+    ] {
+        let text = format!(
+            "func.func @main() {{\n%x = stablehlo.constant dense<0.0> : tensor<0x10000000000xf32>\n{body}\nreturn\n}}"
+        );
+        let options = Options {
+            steps_max: Some(1000),
+            bytes_max: Some(1 << 20),
+        };
+        // The second has a result that no memory holds.
+        let outcome = run(&text, options);
+        assert_eq!(
+            outcome.is_ok(),
+            !body.contains("[0] x [0]"),
+            "{body}\n{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn large_operations_count_as_several_steps() {
+    let dot = "func.func @main() {
+        %a = stablehlo.constant dense<1.0> : tensor<8000x8000xf32>
+        %r = stablehlo.dot %a, %a : (tensor<8000x8000xf32>, tensor<8000x8000xf32>) -> tensor<8000x8000xf32>
+        func.return
+    }";
+    check_error(
+        dot,
+        Options {
+            steps_max: Some(1000),
+            bytes_max: None,
+        },
+        "more than 1000 steps",
+    );
 }

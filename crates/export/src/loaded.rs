@@ -287,6 +287,24 @@ fn name_arguments(module: &mut Module, entry: FunctionId, signature: &Signature)
     }
 }
 
+/// A type of the manifest, in the form of [`Argument::shape_text`].
+fn said_type(value: &artifact_container::manifest::Value) -> String {
+    use artifact_container::manifest::Dim;
+    let dim = |dim: &Dim| match dim {
+        Dim::Size(size) => format!("{size}x"),
+        Dim::Expression(text) => format!("({text})x"),
+        Dim::Unknown => "?x".to_owned(),
+    };
+    match &value.shape {
+        Some(shape) => format!(
+            "tensor<{}{}>",
+            shape.iter().map(dim).collect::<String>(),
+            value.dtype
+        ),
+        None => value.dtype.clone(),
+    }
+}
+
 /// Refuses a manifest that says something else than the program does: who reads it believes it.
 fn check_manifest(manifest: &Manifest, module: &Module, signature: &Signature) -> Result<(), ExportError> {
     let (said, is) = (&manifest.signature, signature_entry(signature));
@@ -300,8 +318,10 @@ fn check_manifest(manifest: &Manifest, module: &Module, signature: &Signature) -
     for ((said, is), value) in said_values.zip(is.inputs.iter().chain(&is.outputs)).zip(values) {
         if said != is {
             let what = format!(
-                "the manifest gives `{}` elements of {} and the shape {:?}, in the program it is {}",
-                said.name, said.dtype, said.shape, value.ty
+                "the manifest gives `{}` as {}, in the program it is {}",
+                said.name,
+                said_type(said),
+                value.shape_text()
             );
             return Err(ExportError::input(what));
         }

@@ -49,7 +49,7 @@ pub enum LiteralError {
 impl fmt::Display for LiteralError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotStatic => f.write_str("a constant needs a type of static shape"),
+            Self::NotStatic => f.write_str("a constant needs a type of static shape whose size fits 64 bits"),
             Self::WrongLength { expected, actual } => {
                 write!(
                     f,

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use artifact_ir::diagnostic::Diagnostic;
 
+/// Bytes of a message that are shown.
+const MESSAGE_MAX: usize = 4 << 10;
 /// Characters of a source line that are shown at most.
 const SHOWN_MAX: usize = 120;
 
@@ -62,7 +64,7 @@ impl<'a> SourceText<'a> {
     /// `file:line:column: error: message`, the line and a caret below the place. Without a place, the first line only.
     #[must_use]
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
-        let message = printable(&diagnostic.message);
+        let message = printable(cut(&diagnostic.message, MESSAGE_MAX));
         let Some(offset) = diagnostic.source.get() else {
             return format!("{}: error: {message}", self.name);
         };
@@ -115,6 +117,15 @@ impl<'a> SourceText<'a> {
         let start = self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
         (start, offset)
     }
+}
+
+/// At most so many bytes: the types in a message may be as long as aliases make them.
+fn cut(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Text that a terminal shows and does not obey: a tab is one space, other control characters are replaced.

@@ -11,7 +11,7 @@ use super::number::{Arithmetic, Number, in_arithmetic_of, numbers};
 use super::window::{Window, WindowDim, position, result_shape, window};
 use crate::error::EvalError;
 use crate::scalar::Scalar;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, reserve};
 
 /// Spec, "convolution" and "dynamic_conv": `padding` comes from the attribute or the operand.
 pub(super) fn convolution(
@@ -25,6 +25,13 @@ pub(super) fn convolution(
     let geometry = Geometry::new(op, &lhs, &rhs, padding)?;
     check_shape(ty, &geometry.result_shape)?;
     let plain = Arc::new(ty.with_element(ty.element.expressed()));
+    if lhs.is_empty() || rhs.is_empty() {
+        // Sums of nothing, however large the other dimensions are.
+        let count: usize = geometry.result_shape.iter().product();
+        let mut zeros = reserve(count * plain.element.storage().bytes())?;
+        zeros.resize(count * plain.element.storage().bytes(), 0);
+        return stored(&Tensor::from_bytes(plain, zeros)?, ty);
+    }
     let sums = in_arithmetic_of(&plain, &Sums { lhs, rhs, geometry })?;
     stored(&Tensor::from_scalars(plain, &sums)?, ty)
 }

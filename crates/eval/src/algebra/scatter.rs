@@ -31,6 +31,13 @@ pub(super) fn scatter(
     for ty in types {
         check_shape(ty, &shape)?;
     }
+    if updates.tensors().iter().any(Tensor::is_empty) {
+        // However many indices there are, none has an element to update.
+        let unchanged = inputs.tensors().iter().zip(types);
+        return Ok(unchanged
+            .map(|(input, ty)| input.with_type(Arc::clone(ty)))
+            .collect());
+    }
     let places = Places::new(op, &shape, indices, &updates.shape()?)?;
 
     let mut results: Vec<Vec<Scalar>> = inputs

@@ -13,8 +13,8 @@ use artifact_ir::types::Type;
 use super::cursor::{Failed, Parser, Read};
 use crate::lex::{Kind, Lexer};
 
-/// Text that all uses of compound aliases may stand for.
-const ALIAS_BYTES: Limit = Limit::new("what aliases stand for", 1 << 24, "bytes");
+/// Text that all uses of compound aliases may stand for. In memory it is some forty times as large.
+const ALIAS_BYTES: Limit = Limit::new("what aliases stand for", 1 << 22, "bytes");
 
 /// What is known of an alias.
 #[derive(Clone, Debug)]

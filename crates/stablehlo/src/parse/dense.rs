@@ -46,8 +46,11 @@ impl Parser<'_> {
         let Type::Tensor(ty) = self.ty()? else {
             return Err(self.error(type_start, "a constant needs a ranked tensor type"));
         };
-        if ty.element_count().is_none() {
+        if !ty.is_static() {
             return Err(self.error(type_start, "elements literal type must have static shape"));
+        }
+        if ty.byte_count().is_none() {
+            return Err(self.error(type_start, "the size of this constant does not fit 64 bits"));
         }
         if ty.element.as_plain().is_none() {
             return Err(self.error(
