@@ -1,12 +1,15 @@
-//! Any bytes as StableHLO text: reading, verifying, printing and running must return, and what was accepted must come back
+//! Any bytes as StableHLO text: reading, verifying, printing, running and refining must return, and what was accepted must come back
 //! from its own print as the same program.
 
 #![no_main]
 
+use artifact_dims::Scope;
 use artifact_eval::{Options, evaluate};
 use artifact_ir::digest::program_digest;
 use artifact_ir::module::Module;
+use artifact_ir::types::{Dim, TensorType, Type};
 use artifact_ir::verify::verify;
+use artifact_refine::{Fact, refine};
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 use artifact_stablehlo::source::SourceText;
@@ -30,6 +33,7 @@ fuzz_target!(|text: &str| {
         }
         if sound && findings.is_empty() {
             run(module);
+            refined(module);
         }
     }
 });
@@ -49,6 +53,31 @@ fn comes_back(module: &Module) {
             "another program:\n{printed}"
         );
     }
+}
+
+/// With a variable for each size that the arguments leave open, whatever comes out must verify, which `refine` sees to.
+fn refined(module: &Module) {
+    let Some(entry) = module.entry() else { return };
+    let mut count = 0;
+    let mut open = |dim: &Dim| match dim {
+        Dim::Unknown => {
+            count += 1;
+            format!("d{count}").parse().map_or(Dim::Unknown, Dim::Symbolic)
+        }
+        known => known.clone(),
+    };
+    let arguments = module.functions[entry].arguments.iter();
+    let facts: Vec<Fact> = arguments
+        .map(|argument| match &argument.ty {
+            Type::Tensor(ty) => {
+                let mut ty = TensorType::clone(ty);
+                ty.dims = ty.dims.iter().map(&mut open).collect();
+                Fact::of_type(ty.into())
+            }
+            other => Fact::of_type(other.clone()),
+        })
+        .collect();
+    let _ = refine(module, entry, &facts, &Scope::default());
 }
 
 fn run(module: &Module) {

@@ -36,7 +36,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-dims",
         uses: &["artifact-core"],
-        tests_use: &[],
+        tests_use: &["artifact-testkit"],
     },
     Layer {
         name: "artifact-ir",

@@ -171,7 +171,11 @@ impl Expr {
             .rev()
             .filter(|(_, coefficient)| *coefficient != 0)
         {
-            let coefficient = i64::try_from(coefficient).map_err(|_| ExprError::Overflow)?;
+            // The smallest number of 64 bits has no sign apart from its digits, so that its print could not be read.
+            let coefficient = i64::try_from(coefficient)
+                .ok()
+                .filter(|coefficient| *coefficient != i64::MIN)
+                .ok_or(ExprError::Overflow)?;
             sorted.push(Term {
                 monomial,
                 coefficient,

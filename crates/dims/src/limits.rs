@@ -22,7 +22,7 @@ pub const PRODUCTS: Limit = Limit::new("multiplication", 4096, "products of term
 /// Different variables in one text.
 pub const VARIABLES: Limit = Limit::new("dimension text", 128, "variables");
 /// Term operations that parsing one text may cost. An expression of the most [`NODES`] prints as text that costs less.
-pub const PARSE_WORK: Limit = Limit::new("work to expand the text", 10_000, "term operations");
+pub const PARSE_WORK: Limit = Limit::new("work to expand the text", 4_000, "term operations");
 /// Dimensions of a shape.
 pub const RANK: Limit = Limit::new("shape", 64, "dimensions");
 /// Constraints of a scope.

@@ -221,3 +221,43 @@ fn equality_asks_the_scope() {
     assert_ne!(left, right);
     assert!(Scope::default().eq(&left, &right).is_yes());
 }
+
+/// JAX's table for `divmod`: dividend, divisor, quotient, remainder. Where JAX keeps an operation, ours may be reduced further;
+/// it means the same.
+#[test]
+fn quotients_and_remainders() {
+    for (dividend, divisor, quotient, remainder) in [
+        ("3*a", "3", "a", "0"),
+        ("3*a + 2", "3", "a", "2"),
+        ("3*a - 2", "3", "a - 1", "1"),
+        ("3*a + 5", "3", "a + 1", "2"),
+        ("3*a^2*b + 2*b^2*a", "a*b", "3*a + 2*b", "0"),
+        ("a^2 - b^2", "a + b", "a - b", "0"),
+        ("256*a*b", "32", "8*a*b", "0"),
+        ("3*a", "2", "floordiv(3*a, 2)", "mod(3*a, 2)"),
+        (
+            "2*a*b + b^2",
+            "a + b",
+            "floordiv(2*a*b + b^2, a + b)",
+            "mod(2*a*b + b^2, a + b)",
+        ),
+        ("3", "a", "floordiv(3, a)", "mod(3, a)"),
+    ] {
+        let (x, y) = (parse(dividend), parse(divisor));
+        let (q, r) = (x.floordiv(&y).unwrap(), x.modulo(&y).unwrap());
+        assert_eq!(
+            (q.clone(), r.clone()),
+            (parse(quotient), parse(remainder)),
+            "{dividend} by {divisor}"
+        );
+        assert_eq!(q.mul(&y).unwrap().add(&r).unwrap(), x, "{dividend} by {divisor}");
+    }
+}
+
+#[test]
+fn the_smallest_number_is_no_coefficient() {
+    let half = parse("4611686018427387904*a");
+    assert!(half.neg().unwrap().sub(&half).is_err());
+    let largest = parse("- 9223372036854775807*a");
+    assert_eq!(parse(&largest.to_string()), largest);
+}
