@@ -17,6 +17,7 @@
 //!
 //! Entry points: [`Expr`] (`"2*b".parse()`), [`parse_shape`], [`Constraint::parse`], [`Scope::builder`], [`solve()`].
 
+mod algebra;
 mod arithmetic;
 mod assignment;
 mod bounding;
@@ -49,6 +50,7 @@ mod token;
 mod unsatisfiable;
 mod variable;
 
+pub use algebra::Algebra;
 pub use assignment::Assignment;
 pub use bounding::{Bounds, PossibleDivisionByZero};
 pub use constraint::{Comparison, Constraint};
