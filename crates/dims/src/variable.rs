@@ -42,6 +42,19 @@ impl Variable {
         &self.0
     }
 
+    /// A variable for a number of which nothing is known, so that what it is in two places can be seen to be the same. It has
+    /// no range and cannot be written, so that it differs from every other; it prints as `?0`.
+    #[must_use]
+    pub fn anonymous(number: u64) -> Self {
+        Self(format!("?{number}").into())
+    }
+
+    /// Whether this is such a variable. No question about it is decided but by arithmetic.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.0.starts_with('?')
+    }
+
     /// A variable that stands for this one and cannot be written, so that it differs from every other.
     pub(crate) fn sought(&self) -> Self {
         Self(format!("?{}", self.0).into())

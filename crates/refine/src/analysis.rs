@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use artifact_core::entity::EntityId as _;
 use artifact_core::limit::Limit;
-use artifact_dims::Scope;
+use artifact_dims::{Expr, Scope, Variable};
 use artifact_ir::attribute::SymbolRef;
 use artifact_ir::inference::RegionTypes;
 use artifact_ir::module::{Body, Function, FunctionId, Module, OpId, Operation, RegionId, ValueId};
@@ -14,11 +14,14 @@ use crate::arithmetic::{Arithmetic, Obligation};
 use crate::assertion::{self, Assertion};
 use crate::error::{RefineError, RefineProblem};
 use crate::fact::Fact;
+use crate::known::{Element, is_followed};
 use crate::result;
 use crate::types::{join, meet};
 
 /// Operations that are examined, those of functions that are called in several ways and of loops several times.
 const WORK: Limit = Limit::new("the work of refinement", 20_000_000, "operations");
+/// Tensors with more elements are not positions.
+const ANONYMOUS_MAX: usize = 8;
 /// Calls and regions inside each other.
 const NESTING: Limit = Limit::new("nesting of calls and regions", 512, "levels");
 
@@ -59,6 +62,8 @@ pub(crate) struct Analysis<'m, 's> {
     by_call: HashMap<(FunctionId, Vec<Fact>), usize>,
     work: u64,
     depth: u64,
+    /// Numbers of which nothing is known, so far.
+    anonymous: u64,
 }
 
 impl<'m, 's> Analysis<'m, 's> {
@@ -70,6 +75,7 @@ impl<'m, 's> Analysis<'m, 's> {
             by_call: HashMap::new(),
             work: 0,
             depth: 0,
+            anonymous: 0,
         }
     }
 
@@ -125,11 +131,45 @@ impl<'m, 's> Analysis<'m, 's> {
             .map_err(|error| error.at(function.source))?;
         let mut instance = frame.instance;
         for (parameter, mut result) in function.results.iter().zip(returned) {
+            result.known = result
+                .known
+                .filter(|known| !known.iter().any(Element::is_anonymous));
             result.ty = meet(&parameter.ty, &result.ty)
                 .map_err(|reason| RefineError::operation("func.func", reason).at(function.source))?;
             instance.results.push(result);
         }
         Ok(instance)
+    }
+
+    /// The fact with an anonymous number for each integer of a small tensor that is not known: two that are computed from
+    /// one may still be known to differ by a number.
+    fn followed(&mut self, mut fact: Fact) -> Fact {
+        let count = fact
+            .tensor()
+            .filter(|ty| ty.element.storage().is_integer())
+            .and_then(is_followed);
+        let Some(count) = count.filter(|count| *count <= ANONYMOUS_MAX) else {
+            return fact;
+        };
+        let mut next = || {
+            self.anonymous += 1;
+            Element::Int(Expr::variable(Variable::anonymous(self.anonymous)))
+        };
+        fact.known = match fact.known {
+            None => Some((0..count).map(|_| next()).collect()),
+            Some(known) if known.iter().any(Element::is_involved) => {
+                let each = |element: &Element| {
+                    if element.is_involved() {
+                        next()
+                    } else {
+                        element.clone()
+                    }
+                };
+                Some(known.iter().map(each).collect())
+            }
+            known => known,
+        };
+        fact
     }
 
     /// Examines a region; what its terminator returns comes back. Without `arguments` those of its block are as declared.
@@ -155,7 +195,7 @@ impl<'m, 's> Analysis<'m, 's> {
                 },
                 None => Fact::of_type(declared.clone()),
             };
-            frame.instance.facts[id.index()] = fact;
+            frame.instance.facts[id.index()] = self.followed(fact);
         }
         self.depth += 1;
         for id in &block.ops {
@@ -184,7 +224,7 @@ impl<'m, 's> Analysis<'m, 's> {
         }
         frame.instance.notes.insert(id, notes);
         for (value, fact) in op.results.iter().zip(results) {
-            frame.instance.facts[value.index()] = fact;
+            frame.instance.facts[value.index()] = self.followed(fact);
         }
         Ok(())
     }
@@ -244,6 +284,14 @@ impl<'m, 's> Analysis<'m, 's> {
         let missing =
             || RefineError::operation("func.call", format!("there is no function @{}", callee.root));
         let function = self.module.function(&callee.root).ok_or_else(missing)?;
+        // An anonymous number is one of this body; to the callee it is as good as unknown.
+        let known = |mut fact: Fact| {
+            fact.known = fact
+                .known
+                .filter(|known| !known.iter().any(Element::is_anonymous));
+            fact
+        };
+        let arguments = arguments.into_iter().map(known).collect();
         let instance = self.instance(function, arguments)?;
         frame.instance.callees.insert(id, vec![instance]);
         Ok(self.instances[instance].results.clone())

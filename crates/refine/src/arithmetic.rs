@@ -10,7 +10,7 @@ use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::types::ElementType;
 
 use crate::decide::Decider;
-use crate::known::{Condition, Element, range_of, wrapped};
+use crate::known::{Condition, Element, is_anonymous, range_of, wrapped};
 
 /// A value that a program computes in a narrower type than expressions have: outside its range the program would wrap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,8 @@ impl<'s> Arithmetic<'s> {
             return Element::number(wrapped(number, ty));
         }
         let (min, max) = range_of(ty);
-        if ty != ElementType::I64 {
+        // What is no dimension is not known when dimensions are bound: nothing can be checked of it then.
+        if ty != ElementType::I64 && !is_anonymous(&value) {
             let value = value.clone();
             self.obligations.push(Obligation {
                 value,

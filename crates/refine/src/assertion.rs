@@ -7,7 +7,7 @@ use artifact_ir::module::Operation;
 
 use crate::error::{RefineError, RefineProblem};
 use crate::fact::Fact;
-use crate::known::{Condition, Element};
+use crate::known::{Condition, Element, is_anonymous};
 
 /// The target's name.
 pub(crate) const TARGET: &str = "shape_assertion";
@@ -35,11 +35,11 @@ pub(crate) fn examine(op: &Operation, operands: &[Fact]) -> Result<Option<Assert
         _ => String::new(),
     };
     let value = |fact: &Fact| match fact.known.as_deref() {
-        Some([Element::Int(value)]) => Some(value.clone()),
+        Some([Element::Int(value)]) if !is_anonymous(value) => Some(value.clone()),
         _ => None,
     };
     let condition = operands.first().and_then(|fact| match fact.known.as_deref() {
-        Some([Element::Bool(condition)]) => Some(condition.clone()),
+        Some([Element::Bool(condition)]) if !condition.is_anonymous() => Some(condition.clone()),
         _ => None,
     });
     let values: Vec<Option<Expr>> = operands.iter().skip(1).map(value).collect();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use artifact_dims::{Comparison, Constraint, Decision, Expr, Scope, ScopeError};
 
-use crate::known::Condition;
+use crate::known::{Condition, is_anonymous};
 
 /// Answers questions within a scope and remembers the answers.
 #[derive(Debug)]
@@ -34,6 +34,15 @@ impl<'s> Decider<'s> {
         if left.as_constant().is_some() && right.as_constant().is_some() {
             return answer(self.scope.decide(&constraint));
         }
+        if is_anonymous(left) || is_anonymous(right) {
+            // The scope knows no range of such a number; what is left after subtraction may be one.
+            let difference = left
+                .sub(right)
+                .ok()
+                .and_then(|difference| difference.as_constant())?;
+            let zero = Constraint::new(Expr::constant(difference), comparison, Expr::constant(0));
+            return answer(self.scope.decide(&zero));
+        }
         if let Some(answer) = self.answers.get(&constraint) {
             return *answer;
         }
@@ -60,6 +69,9 @@ impl<'s> Decider<'s> {
         let Condition::All(parts) = condition else {
             return *condition == Condition::Known(false);
         };
+        if condition.is_anonymous() {
+            return false;
+        }
         if let Some(answer) = self.together.get(condition) {
             return *answer;
         }

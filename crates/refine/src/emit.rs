@@ -9,8 +9,8 @@ use artifact_ir::literal::Literal;
 use artifact_ir::module::{
     BlockId, Body, Function, FunctionId, Module, NewOperation, OpId, ValueId, Visibility,
 };
-use artifact_ir::op::{Constant, Control, Creation, Op, Testing};
-use artifact_ir::types::Type;
+use artifact_ir::op::{Constant, Control, Creation, DynamicSlice, Op, Shape, Slice, Testing};
+use artifact_ir::types::{TensorType, Type};
 
 use crate::analysis::Instance;
 use crate::compact::compact;
@@ -161,6 +161,10 @@ impl Emission<'_> {
             return;
         }
         self.name_callees(id);
+        if self.cut_by_position(block, id) {
+            self.body.blocks[block].ops.push(id);
+            return;
+        }
         let facts = &self.instance.facts;
         match rewrite(&self.body.ops[id], facts) {
             Rewritten::Kept => {}
@@ -183,6 +187,52 @@ impl Emission<'_> {
                 self.as_constant(block, result);
             }
         }
+    }
+
+    /// A slice of known sizes from computed positions, with steps of 1, is a `dynamic_slice`. Whether the operation is one.
+    fn cut_by_position(&mut self, block: BlockId, id: OpId) -> bool {
+        let op = &self.body.ops[id];
+        let fact = |value: &ValueId| &self.instance.facts[value.index()];
+        let Op::Shape(Shape::RealDynamicSlice) = op.op else {
+            return false;
+        };
+        let (starts, strides) = (op.operands[1], fact(&op.operands[3]).numbers());
+        let sizes = fact(&op.results[0]).tensor().and_then(TensorType::static_shape);
+        let operand = fact(&op.operands[0]).tensor().map(|ty| ty.dims.to_vec());
+        let (Some(strides), Some(sizes), Some(operand)) = (strides, sizes, operand) else {
+            return false;
+        };
+        let fits = operand
+            .iter()
+            .zip(&sizes)
+            .all(|(dim, size)| dim.as_static().is_none_or(|dim| *size <= dim));
+        if !fits || strides.iter().any(|stride| *stride != 1) || fact(&starts).numbers().is_some() {
+            return false;
+        }
+        let Some(element) = fact(&starts).tensor().map(|ty| ty.element.clone()) else {
+            return false;
+        };
+        let typed = |shape: &[u64]| Type::from(TensorType::of_static(shape, element.clone()));
+        let mut operands = vec![op.operands[0]];
+        for position in 0..sizes.len() as i64 {
+            let slice = Shape::Slice(Slice {
+                start_indices: vec![position],
+                limit_indices: vec![position + 1],
+                strides: vec![1],
+            });
+            let slice = self
+                .body
+                .add_op(block, NewOperation::new(slice, vec![starts]), vec![typed(&[1])]);
+            let slice = self.body.ops[slice].results[0];
+            let scalar = NewOperation::new(Shape::Reshape, vec![slice]);
+            let scalar = self.body.add_op(block, scalar, vec![typed(&[])]);
+            operands.push(self.body.ops[scalar].results[0]);
+        }
+        let slice_sizes = sizes.iter().map(|size| *size as i64).collect();
+        let op = &mut self.body.ops[id];
+        op.op = Shape::DynamicSlice(DynamicSlice { slice_sizes }).into();
+        op.operands = operands;
+        true
     }
 
     /// Puts a constant in place of a value that is the same for all sizes.

@@ -21,6 +21,17 @@ pub enum Condition {
     All(Arc<[Condition]>),
 }
 
+impl Condition {
+    /// Whether it depends on a number of which nothing is known.
+    pub(crate) fn is_anonymous(&self) -> bool {
+        match self {
+            Self::Known(_) => false,
+            Self::Compare(constraint) => is_anonymous(&constraint.left) || is_anonymous(&constraint.right),
+            Self::All(parts) => parts.iter().any(Self::is_anonymous),
+        }
+    }
+}
+
 /// An element: an integer without its width, or a boolean.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
@@ -30,7 +41,33 @@ pub enum Element {
     Bool(Condition),
 }
 
+/// Mentions of anonymous variables after which an element counts as another unknown number.
+const MENTIONS_MAX: usize = 8;
+
+/// Whether an expression depends on more than dimensions: on a number of which nothing is known.
+pub(crate) fn is_anonymous(value: &Expr) -> bool {
+    let mut found = false;
+    value.for_each_variable(&mut |variable| found |= variable.is_anonymous());
+    found
+}
+
 impl Element {
+    /// Whether it says something about dimensions, or about numbers of which nothing is known.
+    pub(crate) fn is_anonymous(&self) -> bool {
+        match self {
+            Self::Int(value) => is_anonymous(value),
+            Self::Bool(condition) => condition.is_anonymous(),
+        }
+    }
+
+    /// Whether it is so involved that it is better taken as another unknown number.
+    pub(crate) fn is_involved(&self) -> bool {
+        let Self::Int(value) = self else { return false };
+        let mut mentions = 0;
+        value.for_each_variable(&mut |_| mentions += 1);
+        mentions > MENTIONS_MAX && is_anonymous(value)
+    }
+
     /// A number.
     pub(crate) fn number(value: i64) -> Self {
         Self::Int(Expr::constant(value))

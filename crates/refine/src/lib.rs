@@ -32,6 +32,7 @@ mod prune;
 mod refined;
 mod result;
 mod rewrite;
+mod shape_operands;
 mod types;
 
 pub use arithmetic::Obligation;

@@ -1,7 +1,7 @@
 //! The results of one operation: types that follow from its operands, shapes that are operands, and elements.
 
 use artifact_dims::{Expr, ExprError};
-use artifact_ir::attribute::{Attribute, GatherDimensionNumbers};
+use artifact_ir::attribute::{ChannelHandle, GatherDimensionNumbers, ReplicaGroups};
 use artifact_ir::inference::{OpContext, RegionTypes, Results, infer};
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{Module, Operation};
@@ -13,7 +13,7 @@ use crate::error::RefineError;
 use crate::fact::Fact;
 use crate::known::{self, Element, Known, is_followed};
 use crate::types::{meet, with_dims};
-use crate::{elementwise, movement};
+use crate::{elementwise, movement, shape_operands};
 
 /// What is known of the results of an operation that calls and repeats nothing.
 pub(crate) fn facts(
@@ -25,12 +25,14 @@ pub(crate) fn facts(
     arithmetic: &mut Arithmetic<'_>,
 ) -> Result<Vec<Fact>, RefineError> {
     let refuse = |reason: &dyn std::fmt::Display| RefineError::operation(op.op.name(), reason);
+    let declared = &shape_operands::applied(op, operands, declared).map_err(|error| refuse(&error))?;
     let types = types(op, operands, declared, regions, module).map_err(|error| refuse(&error))?;
     let mut facts = Vec::with_capacity(types.len());
     for (index, ty) in types.into_iter().enumerate() {
         let shaped = shape_from_operands(op, index, operands, &ty, arithmetic);
         let ty = match (&ty, shaped) {
             (Type::Tensor(tensor), Some(dims)) if dims.len() == tensor.rank() => {
+                let dims: Vec<Dim> = dims.into_iter().map(only_of_dimensions).collect();
                 let named = with_dims(tensor, dims.into(), tensor.encoding.clone());
                 meet(&ty, &named).map_err(|error| refuse(&error))?
             }
@@ -42,6 +44,14 @@ pub(crate) fn facts(
         facts.push(Fact { ty, known });
     }
     Ok(facts)
+}
+
+/// A size that depends on data is not known.
+fn only_of_dimensions(dim: Dim) -> Dim {
+    match dim {
+        Dim::Symbolic(size) if known::is_anonymous(&size) => Dim::Unknown,
+        dim => dim,
+    }
 }
 
 /// The declared types with what the rules of the operation say.
@@ -134,16 +144,46 @@ fn shape_from_operands(
             let sizes = operands.get(2)?.expressions()?;
             gathered(&op.dimension_numbers, &sizes, ty.as_tensor()?)
         }
-        Op::Control(Control::CustomCall(call)) => custom_call(op, call, index, operands, ty, arithmetic),
+        Op::Control(Control::CustomCall(call)) => custom_call(call, index, operands, ty, arithmetic),
         Op::Collective(Collective::AllGather(op)) => {
-            let mut dims = operands.get(index)?.tensor()?.dims.to_vec();
-            // How many parts are gathered is not known here.
-            *dims.get_mut(usize::try_from(op.all_gather_dim).ok()?)? = Dim::Unknown;
-            Some(dims)
+            let parts = members(&op.replica_groups, op.channel_handle, op.use_global_device_ids);
+            let gathered = |size: Expr, parts: &Expr| size.mul(parts).ok();
+            scaled(operands.get(index)?, op.all_gather_dim, parts, gathered)
+        }
+        Op::Collective(Collective::ReduceScatter(op)) => {
+            let parts = members(&op.replica_groups, op.channel_handle, op.use_global_device_ids);
+            let scattered = |size: Expr, parts: &Expr| size.floordiv(parts).ok();
+            scaled(operands.get(index)?, op.scatter_dimension, parts, scattered)
         }
         Op::Unary(_) | Op::Binary(_) | Op::Elementwise(_) => Some(operands.first()?.tensor()?.dims.to_vec()),
         _ => None,
     }
+}
+
+/// Processes of a group, where the attribute tells: a channel without global ids joins all partitions to each replica, and how
+/// many there are is not in the program.
+fn members(groups: &ReplicaGroups, channel: Option<ChannelHandle>, global: bool) -> Option<Expr> {
+    let across = channel.is_some_and(|channel| channel.handle > 0) && !global;
+    match groups {
+        ReplicaGroups::Dense(groups) if !across => groups.ty().dims.get(1)?.expression(),
+        _ => None,
+    }
+}
+
+/// The shape of a tensor with one dimension changed by a number of parts.
+fn scaled(
+    operand: &Fact,
+    dimension: i64,
+    parts: Option<Expr>,
+    change: impl Fn(Expr, &Expr) -> Option<Expr>,
+) -> Option<Vec<Dim>> {
+    let mut dims = operand.tensor()?.dims.to_vec();
+    let dim = dims.get_mut(usize::try_from(dimension).ok()?)?;
+    let changed = parts
+        .zip(dim.expression())
+        .and_then(|(parts, size)| change(size, &parts));
+    *dim = changed.map_or(Dim::Unknown, Dim::from);
+    Some(dims)
 }
 
 fn dims(sizes: Vec<Expr>) -> Vec<Dim> {
@@ -236,7 +276,6 @@ fn gathered(numbers: &GatherDimensionNumbers, sizes: &[Expr], result: &TensorTyp
 
 /// Custom calls that say where the shape of a result is.
 fn custom_call(
-    op: &Operation,
     call: &CustomCall,
     index: usize,
     operands: &[Fact],
@@ -244,10 +283,6 @@ fn custom_call(
     arithmetic: &mut Arithmetic<'_>,
 ) -> Option<Vec<Dim>> {
     let listed = |operand: usize| Some(dims(operands.get(operand)?.expressions()?));
-    if let Some(Attribute::Elements(indices)) = op.attributes.get("indices_of_shape_operands") {
-        let indices = indices.to_i64s(known::ELEMENTS_MAX)?;
-        return listed(usize::try_from(*indices.get(index)?).ok()?);
-    }
     match call.call_target_name.as_str()? {
         "stablehlo.dynamic_reduce_window" => reduced_window(operands, arithmetic),
         "stablehlo.dynamic_rng_bit_generator" if index == 1 => listed(1),

@@ -10,8 +10,11 @@ use artifact_ir::op::{
 use artifact_ir::types::{TensorType, Type};
 
 use crate::fact::Fact;
-use crate::known;
 use crate::prune::is_pure;
+use crate::shape_operands;
+
+/// A custom call that gives its first operand, in the shape that its second one holds.
+const OPERAND_WRAPPER: &str = "stablehlo.shape_refinement_operand_wrapper";
 
 /// What becomes of an operation.
 pub(crate) enum Rewritten {
@@ -54,8 +57,7 @@ pub(crate) fn rewrite(op: &Operation, facts: &[Fact]) -> Rewritten {
             NamedAttributes::new(),
         );
     }
-    let is_static = |value: &ValueId| fact(value).tensor().is_some_and(TensorType::is_static);
-    if !op.results.iter().all(is_static) {
+    if !op.results.iter().all(|value| is_static(&fact(value).ty)) {
         return Rewritten::Kept;
     }
     if let Op::Control(Control::CustomCall(call)) = &op.op {
@@ -68,6 +70,14 @@ pub(crate) fn rewrite(op: &Operation, facts: &[Fact]) -> Rewritten {
     match static_form(&op.op, &operands) {
         Some((form, kept)) => Rewritten::other(form, &op.operands[..kept], op.attributes.clone()),
         None => Rewritten::Kept,
+    }
+}
+
+fn is_static(ty: &Type) -> bool {
+    match ty {
+        Type::Tensor(tensor) => TensorType::is_static(tensor),
+        Type::Tuple(items) => items.iter().all(is_static),
+        _ => false,
     }
 }
 
@@ -151,14 +161,13 @@ fn resized(op: &Operation, size: &DimensionSize, operand: &Fact, result: &Fact) 
 
 /// A custom call whose results are known needs no operands that hold their shapes.
 fn without_shape_operands(op: &Operation, call: &CustomCall) -> Rewritten {
-    const NAME: &str = "indices_of_shape_operands";
-    let Some(Attribute::Elements(indices)) = op.attributes.get(NAME) else {
+    let Ok(Some(positions)) = shape_operands::positions(op) else {
         return Rewritten::Kept;
     };
-    let Some(indices) = indices.to_i64s(known::ELEMENTS_MAX) else {
-        return Rewritten::Kept;
-    };
-    let kept = |index: usize| !indices.contains(&(index as i64));
+    if call.call_target_name.as_str() == Some(OPERAND_WRAPPER) && op.operands.len() > 1 {
+        return Rewritten::Operand(0);
+    }
+    let kept = |index: usize| !positions.contains(&index);
     let mut call = call.clone();
     if let Some(Attribute::Array(layouts)) = &call.operand_layouts {
         let layouts = layouts.iter().enumerate().filter(|(index, _)| kept(*index));
@@ -167,13 +176,15 @@ fn without_shape_operands(op: &Operation, call: &CustomCall) -> Rewritten {
         ));
     }
     for alias in &mut call.output_operand_aliases {
-        let before = indices.iter().filter(|index| **index < alias.operand_index);
+        let before = positions
+            .iter()
+            .filter(|index| (**index as i64) < alias.operand_index);
         alias.operand_index -= before.count() as i64;
     }
     let operands = op.operands.iter().enumerate();
     let operands = operands.filter(|(index, _)| kept(*index));
     let mut attributes = op.attributes.clone();
-    attributes.remove(NAME);
+    attributes.remove(shape_operands::NAME);
     let form = Form {
         op: Control::CustomCall(Box::new(call)).into(),
         operands: operands.map(|(_, value)| *value).collect(),

@@ -47,6 +47,12 @@ pub(crate) fn meet(a: &Type, b: &Type) -> Result<Type, String> {
                 .collect::<Result<_, _>>()?;
             Ok(Type::Future(items.into()))
         }
+        (Type::UnrankedTensor(element), Type::Tensor(ranked))
+        | (Type::Tensor(ranked), Type::UnrankedTensor(element))
+            if *element == ranked.element =>
+        {
+            Ok(Type::Tensor(Arc::clone(ranked)))
+        }
         _ if a == b => Ok(a.clone()),
         _ => Err(format!("{a} and {b} cannot be types of one value")),
     }

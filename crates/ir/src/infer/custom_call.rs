@@ -125,7 +125,7 @@ fn check_alias(alias: &OutputOperandAlias, cx: &OpContext<'_>, outputs: &Type) -
         ))
     })?;
     ensure!(
-        operand_part == output_part,
+        compatible::types(operand_part, output_part),
         "shapes mismatch in output_operand_aliases: the operand part is '{operand_part}', the output part '{output_part}'"
     );
     Ok(())
