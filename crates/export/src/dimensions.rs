@@ -123,12 +123,7 @@ fn list(variables: &BTreeSet<Variable>) -> String {
 
 /// The scope of variables and constraints. A variable is at least 1, unless a constraint lets it be 0.
 fn scope(variables: &BTreeSet<Variable>, texts: &[String]) -> Result<Scope, ExportError> {
-    let mut constraints = Vec::new();
-    for text in texts {
-        let parsed = Constraint::parse(text);
-        constraints
-            .extend(parsed.map_err(|error| ExportError::input(format!("the constraint `{text}`: {error}")))?);
-    }
+    let constraints = parsed(texts)?;
     let mut builder = Scope::builder();
     for variable in variables {
         let may_be_empty = constraints
@@ -147,6 +142,16 @@ fn scope(variables: &BTreeSet<Variable>, texts: &[String]) -> Result<Scope, Expo
     builder
         .build()
         .map_err(|error| ExportError::input(error.to_string()))
+}
+
+fn parsed(texts: &[String]) -> Result<Vec<Constraint>, ExportError> {
+    let mut constraints = Vec::new();
+    for text in texts {
+        let parsed = Constraint::parse(text)
+            .map_err(|error| ExportError::input(format!("the constraint `{text}`: {error}")))?;
+        constraints.extend(parsed);
+    }
+    Ok(constraints)
 }
 
 /// Whether a constraint is a lower bound of the variable that allows 0, such as `b >= 0` or `0 <= b`.
@@ -241,10 +246,8 @@ pub(crate) fn restored(
     for variable in &dimensions.variables {
         builder = builder.range(self::variable(&variable.name)?, range(variable)?);
     }
-    for constraint in &dimensions.constraints {
-        builder = builder
-            .parse(constraint)
-            .map_err(|error| ExportError::input(format!("the constraint `{constraint}`: {error}")))?;
+    for constraint in parsed(&dimensions.constraints)? {
+        builder = builder.constraint(constraint);
     }
     signature.dimensions = builder
         .build()

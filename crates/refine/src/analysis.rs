@@ -19,7 +19,9 @@ use crate::result;
 use crate::types::{join, meet};
 
 /// Operations that are examined, those of functions that are called in several ways and of loops several times.
-const WORK: Limit = Limit::new("the work of refinement", 20_000_000, "operations");
+const WORK: Limit = Limit::new("the work of refinement", 4_000_000, "operations");
+/// Functions, each for every way in which it is called.
+const INSTANCES: Limit = Limit::new("the functions of a refined program", 1 << 14, "functions");
 /// Tensors with more elements are not positions.
 const ANONYMOUS_MAX: usize = 8;
 /// Calls and regions inside each other.
@@ -85,6 +87,7 @@ impl<'m, 's> Analysis<'m, 's> {
         if let Some(known) = self.by_call.get(&key) {
             return Ok(*known);
         }
+        INSTANCES.check(self.instances.len() as u64 + 1)?;
         let function = &self.module.functions[id];
         let instance = match &function.body {
             Some(body) => self.enter(function, id, body, &key.1)?,
