@@ -6,6 +6,7 @@ use artifact_dims::solve::{Mismatch, Mismatches};
 use artifact_dims::{Assignment, Variable};
 use artifact_export::{Shapes, Signature};
 use artifact_ir::types::Type;
+use artifact_refine::Obligation;
 
 use crate::failure::{Failure, Outcome};
 
@@ -73,10 +74,29 @@ pub(crate) fn shapes(shapes: &[String], constraints: &[String]) -> Outcome<Shape
         };
         arguments.push((name.trim().to_owned(), shape.trim().to_owned()));
     }
+    for (index, (name, _)) in arguments.iter().enumerate() {
+        if arguments[..index].iter().any(|(other, _)| other == name) {
+            return Err(Failure::usage(format!(
+                "`--shapes` gives a second shape for `{name}`"
+            )));
+        }
+    }
     Ok(Shapes {
         arguments,
         constraints: constraints.to_vec(),
     })
+}
+
+/// Refuses values for which a program computes a size in integers that are too narrow for it.
+pub(crate) fn check_obligations(path: &Path, obligations: &[Obligation], values: &Assignment) -> Outcome<()> {
+    let broken: Vec<String> = obligations.iter().filter_map(|one| one.broken(values)).collect();
+    match broken.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::input(format!(
+            "the sizes do not fit {}: {first}",
+            path.display()
+        ))),
+    }
 }
 
 /// The values of the dimension variables for inputs of these types.

@@ -1,6 +1,6 @@
 //! Running programs in the reference engine, those with dimensions that are not static included.
 
-use artifact_dims::{Expr, Scope};
+use artifact_dims::{Assignment, Expr, Scope, Variable};
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome, Value, evaluate};
 use artifact_ir::module::{FunctionId, Module};
@@ -10,7 +10,8 @@ use artifact_refine::{Condition, Element, Fact, RefineError, RefineProblem, Refi
 /// Tensors with more elements are no shapes.
 const SIZES_MAX: usize = 64;
 
-/// Runs a verified program. One with sizes that are not numbers is first made the static program of these inputs.
+/// Runs a verified program. One with sizes that are not numbers is first made the static program of these inputs, provided
+/// that it computes no size in integers that are too narrow for it.
 pub(crate) fn run(
     module: &Module,
     entry: FunctionId,
@@ -21,6 +22,7 @@ pub(crate) fn run(
         return evaluate(module, entry, inputs, options);
     }
     let refined = specialize(module, entry, &inputs).map_err(|error| stopped(&error))?;
+    check_obligations(module, entry, &inputs)?;
     evaluate(&refined.module, refined.entry, inputs, options)
 }
 
@@ -46,6 +48,45 @@ fn specialize(module: &Module, entry: FunctionId, inputs: &[Value]) -> Result<Re
     }
     let values: Vec<Fact> = inputs.iter().map(fact).collect();
     refine(module, entry, &values, &scope)
+}
+
+/// What the program needs of its sizes, each open size of an argument being a variable.
+fn check_obligations(module: &Module, entry: FunctionId, inputs: &[Value]) -> Result<(), EvalError> {
+    let mut sizes = Assignment::default();
+    let arguments = module.functions[entry].arguments.iter().zip(inputs);
+    let facts: Option<Vec<Fact>> = arguments
+        .map(|(argument, input)| open_fact(&argument.ty, &input.ty(), &mut sizes))
+        .collect();
+    let Some(facts) = facts else { return Ok(()) };
+    // One that cannot be refined for all sizes was refined for these.
+    let Ok(refined) = refine(module, entry, &facts, &Scope::default()) else {
+        return Ok(());
+    };
+    let mut broken = refined
+        .obligations
+        .iter()
+        .filter_map(|one| Some((one.broken(&sizes)?, one.source)));
+    match broken.next() {
+        None => Ok(()),
+        Some((message, source)) => Err(EvalError::invalid_input(message).at(source)),
+    }
+}
+
+/// The declared type with a variable for each open size, whose value is that of the input.
+fn open_fact(declared: &Type, actual: &Type, sizes: &mut Assignment) -> Option<Fact> {
+    let (Type::Tensor(declared), Type::Tensor(actual)) = (declared, actual) else {
+        return Some(Fact::of_type(actual.clone()));
+    };
+    let mut ty = TensorType::clone(declared);
+    for (dim, actual) in ty.dims.iter_mut().zip(&actual.dims) {
+        if !dim.is_static() {
+            // A name that says which size it is where it is shown.
+            let variable = Variable::new(&format!("size{}", sizes.iter().count())).ok()?;
+            sizes.insert(variable.clone(), i64::try_from(actual.as_static()?).ok()?);
+            *dim = Expr::variable(variable).into();
+        }
+    }
+    Some(Fact::of_type(ty.into()))
 }
 
 fn fact(input: &Value) -> Fact {

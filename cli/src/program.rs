@@ -9,6 +9,8 @@ use artifact_export::{ExportError, Exported, Loaded, Signature};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
+use artifact_ir::types::Type;
+use artifact_refine::{Fact, Obligation, refine};
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
 
@@ -81,6 +83,19 @@ impl Program {
             platforms: Vec::new(),
             text: Some(text),
         })
+    }
+
+    /// What the program needs of its named dimensions; nothing where it has none.
+    pub(crate) fn obligations(&self) -> Option<Vec<Obligation>> {
+        self.signature.dimensions.ranges().next()?;
+        let inputs = self.signature.inputs.iter().map(|input| input.ty.clone());
+        let constants = self
+            .constants
+            .iter()
+            .map(|constant| Type::Tensor(Arc::clone(constant.ty())));
+        let facts: Vec<Fact> = inputs.chain(constants).map(Fact::of_type).collect();
+        let refined = refine(&self.module, self.entry, &facts, &self.signature.dimensions).ok()?;
+        Some(refined.obligations)
     }
 
     /// Where an operation stands, rendered, when the program was read from text.

@@ -55,8 +55,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         .transpose()?;
     let dims = dimensions::values(&options.program, &program.signature, &options.dim)?;
     let inputs = inputs(&program.signature.inputs, files, &dims, options)?;
-    let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
-    dimensions::bind(&options.program, &program.signature, &types, &dims)?;
+    check_sizes(&program, &options.program, &inputs, &dims)?;
     let steps = Options {
         steps_max: options.max_steps,
         bytes_max: Some(options.max_bytes),
@@ -98,6 +97,16 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         None => describe(&program.signature, &results)?,
     }
     Ok(exit)
+}
+
+/// Refuses inputs whose sizes do not fit the named dimensions of a program, or for which it computes sizes too narrowly.
+fn check_sizes(program: &Program, path: &Path, inputs: &[Value], dims: &Assignment) -> Outcome<()> {
+    let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
+    let values = dimensions::bind(path, &program.signature, &types, dims)?;
+    match program.obligations() {
+        Some(obligations) => dimensions::check_obligations(path, &obligations, &values),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a program that was made for other platforms. The reference engine counts as a CPU.

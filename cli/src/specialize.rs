@@ -21,9 +21,17 @@ pub(crate) fn execute(options: &SpecializeArguments) -> Outcome<Exit> {
     let types = signature.input_types(&values).map_err(|error| {
         Failure::input(format!("the sizes do not fit {}", path.display())).because(&error)
     })?;
+    let named = signature
+        .inputs
+        .iter()
+        .map(|input| Fact::of_type(input.ty.clone()));
     let module = loaded
         .into_module()
         .map_err(|error| Failure::export(path, &error))?;
+    let open: Vec<Fact> = named.collect();
+    if let Ok(refined) = refine(&module, entry, &open, &signature.dimensions) {
+        dimensions::check_obligations(path, &refined.obligations, &values)?;
+    }
     let arguments: Vec<Fact> = types.into_iter().map(Fact::of_type).collect();
     let refined = refine(&module, entry, &arguments, &signature.dimensions).map_err(|error| {
         Failure::input(format!("{} cannot be made static", path.display())).because(&error)

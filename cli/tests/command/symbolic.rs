@@ -159,5 +159,40 @@ fn shapes_that_do_not_fit() {
     export("arg0: (b,)", "b > b + 1").expect(3).says("b > b + 1");
     // The program asserts that the size is at least 2.
     export("arg0: (b,)", "b == 1").expect(3).says("expected n >= 2");
+    export("arg0: (b,); arg0: (c,)", "b > 1")
+        .expect(2)
+        .says("second shape");
     export("arg0 (b)", "b > 1").expect(2).says("NAME: (DIM, ...)");
+}
+
+/// The program computes sizes in 32 bits, where the third power wraps.
+#[test]
+fn sizes_that_would_wrap() {
+    let text = r#"func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %n2 = stablehlo.multiply %n, %n : tensor<i32>
+  %n3 = stablehlo.multiply %n2, %n : tensor<i32>
+  %large = stablehlo.constant dense<10000000> : tensor<i32>
+  %q = stablehlo.divide %n3, %large : tensor<i32>
+  %shape = stablehlo.reshape %q : (tensor<i32>) -> tensor<1xi32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = stablehlo.dynamic_broadcast_in_dim %zero, %shape, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"#;
+    let scratch = Scratch::new();
+    let program = scratch.file("wraps.mlir", text);
+    let artifact = scratch.path("wraps.artifact");
+    let fixed = scratch.path("fixed.artifact");
+    run(&[&"export", &program, &"--shapes", &"arg0: (n,)", &"-o", &artifact]).expect(0);
+    let random = |dim: &str| run(&[&"run", &artifact, &"--random", &"1", &"--dim", &dim]);
+    random("n=1000").expect(0).says("tensor<100xf32>");
+    random("n=3000").expect(3).says("n^3 = 27000000000 in integers");
+    run(&[&"specialize", &artifact, &"--dim", &"n=3000", &"-o", &fixed])
+        .expect(3)
+        .says("n^3 = 27000000000");
+    let x = scratch.file("x.npy", npy("<f4", "(3000,)", &floats(&[0.0; 3000])));
+    run(&[&"run", &program, &"--input", &format!("arg0={}", x.display())])
+        .expect(3)
+        .says("size0^3 = 27000000000");
 }

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use artifact_dims::solve::{Mismatch, Mismatches, Size, solve};
 use artifact_dims::{Assignment, EvaluateError, Expr, Scope};
 use artifact_ir::location::{Location, LocationId, Locations};
+use artifact_ir::module::ValueId;
 use artifact_ir::module::{Function, Module, Parameter};
+use artifact_ir::op::{Control, Op};
 use artifact_ir::types::{Dim, TensorType, Type};
 
 /// One argument or result.
@@ -36,11 +38,14 @@ impl Signature {
     /// `arg0`, `result0`.
     #[must_use]
     pub fn of(module: &Module, function: &Function) -> Self {
+        let passed_on = names_passed_on(module, function);
         let argument_name = |parameter: &Parameter| location_name(&module.locations, parameter.location);
         Self {
             function: function.name.to_string(),
-            inputs: name_all("arg", &function.arguments, argument_name),
-            outputs: name_all("result", &function.results, result_info),
+            inputs: name_all("arg", &function.arguments, |index, parameter| {
+                argument_name(parameter).or_else(|| passed_on.get(&index).cloned())
+            }),
+            outputs: name_all("result", &function.results, |_, parameter| result_info(parameter)),
             dimensions: Scope::default(),
         }
     }
@@ -145,6 +150,32 @@ impl Argument {
     }
 }
 
+/// Names by argument that the functions have to which arguments are passed on: JAX's symbolic exports keep them in the function
+/// that `main` wraps.
+fn names_passed_on(module: &Module, function: &Function) -> HashMap<usize, String> {
+    let mut names = HashMap::new();
+    let Some(body) = &function.body else { return names };
+    let entry = body.entry_block().map(|block| &body.blocks[block]);
+    let arguments = entry.map(|block| block.arguments.as_slice()).unwrap_or_default();
+    let positions: HashMap<ValueId, usize> = arguments.iter().copied().zip(0..).collect();
+    for (_, op) in body.ops.iter() {
+        let Op::Control(Control::Call(call)) = &op.op else {
+            continue;
+        };
+        let callee = module.function(&call.callee.root).map(|id| &module.functions[id]);
+        let parameters = callee
+            .map(|callee| callee.arguments.as_slice())
+            .unwrap_or_default();
+        for (operand, parameter) in op.operands.iter().zip(parameters) {
+            let name = location_name(&module.locations, parameter.location);
+            if let (Some(position), Some(name)) = (positions.get(operand), name) {
+                names.entry(*position).or_insert(name);
+            }
+        }
+    }
+    names
+}
+
 fn location_name(locations: &Locations, id: LocationId) -> Option<String> {
     match locations.get(id) {
         Location::Name { name, .. } => Some(name.to_string()),
@@ -163,9 +194,13 @@ fn result_info(parameter: &Parameter) -> Option<String> {
 fn name_all(
     prefix: &str,
     parameters: &[Parameter],
-    recorded: impl Fn(&Parameter) -> Option<String>,
+    recorded: impl Fn(usize, &Parameter) -> Option<String>,
 ) -> Vec<Argument> {
-    let names: Vec<Option<String>> = parameters.iter().map(recorded).collect();
+    let names: Vec<Option<String>> = parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| recorded(index, parameter))
+        .collect();
     let mut uses: HashMap<&str, usize> = HashMap::new();
     for name in names.iter().flatten() {
         *uses.entry(name).or_default() += 1;

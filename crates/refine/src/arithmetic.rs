@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use artifact_dims::{Comparison, Constraint, Expr, ExprError, Scope};
+use artifact_dims::{Assignment, Comparison, Constraint, EvaluateError, Expr, ExprError, Scope};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::types::ElementType;
 
@@ -23,6 +23,25 @@ pub struct Obligation {
     pub max: i64,
     /// The operation that computes it.
     pub source: SourceOffset,
+}
+
+impl Obligation {
+    /// Why it does not hold for these sizes; nothing where it does, or where they do not tell.
+    #[must_use]
+    pub fn broken(&self, sizes: &Assignment) -> Option<String> {
+        let value = self.value.evaluate(sizes);
+        match value {
+            Ok(value) if value < self.min || value > self.max => Some(format!(
+                "the program computes {} = {value} in integers from {} to {}",
+                self.value, self.min, self.max
+            )),
+            Err(EvaluateError::Overflow { .. }) => Some(format!(
+                "the program computes {} in integers from {} to {}, and its value does not fit 64 bits",
+                self.value, self.min, self.max
+            )),
+            Ok(_) | Err(_) => None,
+        }
+    }
 }
 
 /// An operation on integers: two operands of its type.
