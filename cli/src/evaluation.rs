@@ -1,11 +1,13 @@
 //! Running programs in the reference engine, those with dimensions that are not static included.
 
-use artifact_dims::{Assignment, Expr, Scope, Variable};
+use artifact_dims::{Assignment, Expr, Range, Scope, Variable};
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome, Value, evaluate};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{TensorType, Type};
 use artifact_refine::{Condition, Element, Fact, RefineError, RefineProblem, Refined, refine};
+
+use crate::output;
 
 /// Tensors with more elements are no shapes.
 const SIZES_MAX: usize = 64;
@@ -58,9 +60,21 @@ fn check_obligations(module: &Module, entry: FunctionId, inputs: &[Value]) -> Re
         .map(|(argument, input)| open_fact(&argument.ty, &input.ty(), &mut sizes))
         .collect();
     let Some(facts) = facts else { return Ok(()) };
-    // One that cannot be refined for all sizes was refined for these.
-    let Ok(refined) = refine(module, entry, &facts, &Scope::default()) else {
-        return Ok(());
+    let scope = sizes.iter().fold(Scope::builder(), |scope, (variable, _)| {
+        scope.range(variable.clone(), Range::at_least(0))
+    });
+    let refined = scope
+        .build()
+        .map_err(|error| error.to_string())
+        .and_then(|scope| refine(module, entry, &facts, &scope).map_err(|error| error.to_string()));
+    let refined = match refined {
+        Ok(refined) => refined,
+        Err(error) => {
+            output::note(&format!(
+                "note: whether sizes are computed in integers that are wide enough is not checked: {error}"
+            ));
+            return Ok(());
+        }
     };
     let mut broken = refined
         .obligations

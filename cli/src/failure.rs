@@ -120,6 +120,14 @@ impl Failure {
         failure
     }
 
+    /// One failure of several: with the causes of all, and what to do about the first.
+    pub(crate) fn of_all(failures: Vec<Self>) -> Option<Self> {
+        let mut failures = failures.into_iter();
+        let mut all = failures.next()?;
+        all.causes.extend(failures.flat_map(|failure| failure.causes));
+        Some(all)
+    }
+
     pub(crate) const fn exit(&self) -> Exit {
         self.exit
     }

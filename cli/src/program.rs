@@ -86,16 +86,21 @@ impl Program {
     }
 
     /// What the program needs of its named dimensions; nothing where it has none.
-    pub(crate) fn obligations(&self) -> Option<Vec<Obligation>> {
-        self.signature.dimensions.ranges().next()?;
+    pub(crate) fn obligations(&self, path: &Path) -> Outcome<Vec<Obligation>> {
+        if self.signature.dimensions.ranges().next().is_none() {
+            return Ok(Vec::new());
+        }
         let inputs = self.signature.inputs.iter().map(|input| input.ty.clone());
         let constants = self
             .constants
             .iter()
             .map(|constant| Type::Tensor(Arc::clone(constant.ty())));
         let facts: Vec<Fact> = inputs.chain(constants).map(Fact::of_type).collect();
-        let refined = refine(&self.module, self.entry, &facts, &self.signature.dimensions).ok()?;
-        Some(refined.obligations)
+        let refined =
+            refine(&self.module, self.entry, &facts, &self.signature.dimensions).map_err(|error| {
+                Failure::input(format!("{} cannot be refined", path.display())).because(&error)
+            })?;
+        Ok(refined.obligations)
     }
 
     /// Where an operation stands, rendered, when the program was read from text.

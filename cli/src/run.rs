@@ -103,10 +103,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
 fn check_sizes(program: &Program, path: &Path, inputs: &[Value], dims: &Assignment) -> Outcome<()> {
     let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
     let values = dimensions::bind(path, &program.signature, &types, dims)?;
-    match program.obligations() {
-        Some(obligations) => dimensions::check_obligations(path, &obligations, &values),
-        None => Ok(()),
-    }
+    dimensions::check_obligations(path, &program.obligations(path)?, &values)
 }
 
 /// Refuses a program that was made for other platforms. The reference engine counts as a CPU.
@@ -198,10 +195,18 @@ fn inputs(
         budget: Budget(options.max_bytes),
     };
     refuse_unknown_arguments(&names, &sources)?;
-    let arguments = arguments.iter().enumerate();
-    arguments
-        .map(|(index, argument)| input(&mut sources, &names, index, argument, dims))
-        .collect()
+    let mut values = Vec::new();
+    let mut failures = Vec::new();
+    for (index, argument) in arguments.iter().enumerate() {
+        match input(&mut sources, &names, index, argument, dims) {
+            Ok(value) => values.push(value),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    match Failure::of_all(failures) {
+        None => Ok(values),
+        Some(failure) => Err(failure),
+    }
 }
 
 fn named_files(inputs: &[String]) -> Outcome<BTreeMap<String, PathBuf>> {

@@ -29,13 +29,11 @@ pub(crate) fn execute(options: &SpecializeArguments) -> Outcome<Exit> {
         .into_module()
         .map_err(|error| Failure::export(path, &error))?;
     let open: Vec<Fact> = named.collect();
-    if let Ok(refined) = refine(&module, entry, &open, &signature.dimensions) {
-        dimensions::check_obligations(path, &refined.obligations, &values)?;
-    }
+    let unfit = |error| Failure::input(format!("{} cannot be made static", path.display())).because(&error);
+    let for_all = refine(&module, entry, &open, &signature.dimensions).map_err(unfit)?;
+    dimensions::check_obligations(path, &for_all.obligations, &values)?;
     let arguments: Vec<Fact> = types.into_iter().map(Fact::of_type).collect();
-    let refined = refine(&module, entry, &arguments, &signature.dimensions).map_err(|error| {
-        Failure::input(format!("{} cannot be made static", path.display())).because(&error)
-    })?;
+    let refined = refine(&module, entry, &arguments, &signature.dimensions).map_err(unfit)?;
     let exported = Exported::new(refined.module).map_err(|error| Failure::export(path, &error))?;
     let pack_options = PackOptions {
         platforms,

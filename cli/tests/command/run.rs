@@ -229,3 +229,22 @@ fn arguments_count_against_the_limit() {
         .expect(3)
         .says("it has 12 bytes, and --max-bytes leaves 11");
 }
+
+#[test]
+fn every_argument_that_does_not_fit_is_named() {
+    let add = Add::new();
+    let wrong = npy("<f4", "(1,)", &floats(&[0.0]));
+    let wrong = add.scratch.file("wrong.npy", wrong);
+    let input = |name: &str| format!("{name}={}", wrong.display());
+    run(&[
+        &"run",
+        &add.program,
+        &"--input",
+        &input("x"),
+        &"--input",
+        &input("bias"),
+    ])
+    .expect(3)
+    .says("argument `x` (number 0): expected rank 2")
+    .says("argument `bias` (number 1): expected shape [3]");
+}

@@ -44,17 +44,8 @@ pub(crate) fn steps(op: &Op, operands: &[&TensorType], results: &[&TensorType]) 
 /// The results of an operation that has none but empty ones and does nothing else. However large the other dimensions of an
 /// empty array are, there is nothing to go through.
 pub(crate) fn empty_results(op: &Op, results: &[&TensorType]) -> Option<Vec<Tensor>> {
-    let computes = matches!(
-        op,
-        Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Elementwise(_)
-            | Op::Shape(_)
-            | Op::Indexing(_)
-            | Op::Reduction(_)
-            | Op::Contraction(_)
-            | Op::Linalg(_)
-    );
+    // Branches may hold operations that do more.
+    let computes = op.is_pure() && !matches!(op, Op::Control(_));
     let empty = |ty: &&TensorType| {
         (ty.element_count() == Some(0)).then(|| Tensor::from_scalars((*ty).clone().into(), &[]).ok())?
     };

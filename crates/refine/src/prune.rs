@@ -4,9 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use artifact_core::entity::EntityId as _;
-use artifact_ir::custom_call::{self, Effects};
 use artifact_ir::module::{BlockId, Body, OpId, RegionId};
-use artifact_ir::op::{Control, Creation, Op};
+use artifact_ir::op::{Control, Op};
 
 /// Removes what is unused, and tells whether what is left does nothing besides computing the results.
 pub(crate) fn prune(body: &mut Body, pure_functions: &HashSet<Arc<str>>) -> bool {
@@ -82,7 +81,7 @@ impl Pruning<'_> {
         match op {
             Op::Control(Control::Call(call)) => self.pure_functions.contains(&call.callee.root),
             Op::Control(Control::Composite(op)) => self.pure_functions.contains(&op.decomposition.root),
-            other => is_pure(other),
+            other => other.is_pure(),
         }
     }
 
@@ -115,29 +114,4 @@ fn live_blocks(body: &Body, region: RegionId) -> Vec<BlockId> {
         next += 1;
     }
     blocks
-}
-
-/// Whether an operation does nothing besides computing its results; its regions apart.
-pub(crate) fn is_pure(op: &Op) -> bool {
-    match op {
-        Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Elementwise(_)
-        | Op::Shape(_)
-        | Op::Indexing(_)
-        | Op::Reduction(_)
-        | Op::Contraction(_)
-        | Op::Linalg(_)
-        | Op::Chlo(_) => true,
-        Op::Creation(op) => !matches!(op, Creation::Rng(_)),
-        Op::Control(Control::CustomCall(call)) => {
-            let target = call.call_target_name.as_str().and_then(custom_call::find);
-            !call.has_side_effect && target.is_some_and(|target| target.effects == Effects::None)
-        }
-        Op::Control(op) => matches!(
-            op,
-            Control::Case | Control::If | Control::GetTupleElement(_) | Control::Tuple
-        ),
-        Op::Collective(_) | Op::Testing(_) | Op::Foreign(_) => false,
-    }
 }

@@ -10,7 +10,6 @@ use artifact_ir::op::{
 use artifact_ir::types::{TensorType, Type};
 
 use crate::fact::Fact;
-use crate::prune::is_pure;
 use crate::shape_operands;
 
 /// A custom call that gives its first operand, in the shape that its second one holds.
@@ -48,7 +47,7 @@ pub(crate) fn rewrite(op: &Operation, facts: &[Fact]) -> Rewritten {
     let fact = |value: &ValueId| &facts[value.index()];
     if let [result] = op.results.as_slice()
         && !matches!(op.op, Op::Creation(Creation::Constant(_)))
-        && is_pure(&op.op)
+        && op.op.is_pure()
         && let Some(value) = fact(result).literal()
     {
         return Rewritten::other(

@@ -44,6 +44,7 @@ pub use testing::{
 };
 
 use crate::attribute::{AttributeError, AttributeReader, AttributeWriter, NamedAttributes};
+use crate::custom_call::{self, Effects};
 
 /// How many operands, results or regions an operation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,6 +284,33 @@ impl Op {
         match self {
             Self::Foreign(op) => &op.name,
             other => other.spec().map_or("", |spec| spec.name),
+        }
+    }
+
+    /// Whether it does nothing besides computing its results, its regions apart: it may be left out where nobody uses them. A
+    /// call is not, since that is up to its callee; nor is a loop, which may have no end.
+    #[must_use]
+    pub fn is_pure(&self) -> bool {
+        match self {
+            Self::Unary(_)
+            | Self::Binary(_)
+            | Self::Elementwise(_)
+            | Self::Shape(_)
+            | Self::Indexing(_)
+            | Self::Reduction(_)
+            | Self::Contraction(_)
+            | Self::Linalg(_)
+            | Self::Chlo(_) => true,
+            Self::Creation(op) => !matches!(op, Creation::Rng(_)),
+            Self::Control(Control::CustomCall(call)) => {
+                let target = call.call_target_name.as_str().and_then(custom_call::find);
+                !call.has_side_effect && target.is_some_and(|target| target.effects == Effects::None)
+            }
+            Self::Control(op) => matches!(
+                op,
+                Control::Case | Control::If | Control::GetTupleElement(_) | Control::Tuple
+            ),
+            Self::Collective(_) | Self::Testing(_) | Self::Foreign(_) => false,
         }
     }
 
