@@ -1,13 +1,16 @@
-//! StableHLO as MLIR text: between files and the IR.
+//! StableHLO as MLIR text and as portable bytecode: between files and the IR.
 //!
 //! Invariants:
 //! * Reading gives what could be read and every finding with its place ([`parse::Parsed`]), never a bare error; nothing that
 //!   a file holds panics, overflows the stack or allocates more than a named limit allows.
 //! * The rules of the format are here; the rules of operations, which depend on types, are the verifier's.
 //!
-//! Entry points: [`parse::parse_module`], [`print::print_module`], [`source::SourceText`].
+//! Entry points: [`parse::parse_module`], [`print::print_module`], [`source::SourceText`], [`bytecode::read`],
+//! [`bytecode::write`].
 
+pub mod bytecode;
 mod lex;
 pub mod parse;
 pub mod print;
 pub mod source;
+pub mod vhlo;

@@ -44,6 +44,50 @@ pub fn all_programs() -> Option<Vec<Program>> {
     read("", LEVELS_MAX)
 }
 
+/// A file of the corpus as it stands.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its name, without the folder.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// The files of `folder` whose names end with `.` and `extension`, by name.
+///
+/// # Panics
+///
+/// As [`programs`].
+#[must_use]
+pub fn files(folder: &str, extension: &str) -> Option<Vec<File>> {
+    let folder = folder_of(folder)?;
+    let mut paths = Vec::new();
+    find(&folder, 0, extension, &mut paths);
+    assert!(
+        !paths.is_empty(),
+        "there is no .{extension} in {}",
+        folder.display()
+    );
+    paths.sort();
+    Some(paths.into_iter().map(file).collect())
+}
+
+fn file(path: PathBuf) -> File {
+    let bytes = std::fs::read(&path);
+    File {
+        name: name_of(&path),
+        bytes: bytes.unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+        path,
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_default()
+}
+
 /// The text of another file of the corpus, such as the list of a folder's programs.
 ///
 /// # Panics
@@ -56,14 +100,19 @@ pub fn text(file: &str) -> Option<String> {
     Some(text.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-fn read(folder: &str, levels: usize) -> Option<Vec<Program>> {
-    let Some(root) = root() else {
+/// A folder of the corpus; a line says so when the variable is unset.
+fn folder_of(folder: &str) -> Option<PathBuf> {
+    let root = root();
+    if root.is_none() {
         eprintln!("SKIPPED: {VARIABLE} is not set, so no program of `{folder}` is read");
-        return None;
-    };
-    let folder = root.join(folder);
+    }
+    Some(root?.join(folder))
+}
+
+fn read(folder: &str, levels: usize) -> Option<Vec<Program>> {
+    let folder = folder_of(folder)?;
     let mut paths = Vec::new();
-    find(&folder, levels, &mut paths);
+    find(&folder, levels, "mlir", &mut paths);
     assert!(!paths.is_empty(), "there is no program in {}", folder.display());
     paths.sort();
     Some(paths.iter().map(|path| program(path)).collect())
@@ -79,7 +128,7 @@ fn root() -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-fn find(folder: &Path, levels: usize, paths: &mut Vec<PathBuf>) {
+fn find(folder: &Path, levels: usize, wanted: &str, paths: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for entry in entries {
         let path = entry
@@ -87,18 +136,17 @@ fn find(folder: &Path, levels: usize, paths: &mut Vec<PathBuf>) {
             .path();
         if path.is_dir() {
             if levels > 0 {
-                find(&path, levels - 1, paths);
+                find(&path, levels - 1, wanted, paths);
             }
-        } else if path.extension().is_some_and(|extension| extension == "mlir") {
+        } else if path.extension().is_some_and(|extension| extension == wanted) {
             paths.push(path);
         }
     }
 }
 
 fn program(path: &Path) -> Program {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Program {
-        name: name.unwrap_or_default(),
+        name: name_of(path),
         text: std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
     }
 }

@@ -21,6 +21,8 @@ pub use numbers::{
     ReplicaGroupMeshAxes, ReplicaGroups, ResultAccuracy, ScatterDimensionNumbers, SourceTargetPairs,
     SubAxisInfo,
 };
-pub use value::{Attribute, ByteString, DenseArray, FloatAttribute, StablehloAttribute, SymbolRef};
+pub use value::{
+    Attribute, ByteString, DenseArray, FloatAttribute, OpaqueAttribute, StablehloAttribute, SymbolRef,
+};
 
 pub(crate) use codec::op_attributes;

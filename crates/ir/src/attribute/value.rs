@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use artifact_core::blob::Blob;
+
 use super::NamedAttributes;
 use super::enums::{
     ComparisonDirection, ComparisonType, CustomCallApiVersion, FftType, Precision, ResultAccuracyMode,
@@ -50,6 +52,8 @@ pub enum Attribute {
     Stablehlo(StablehloAttribute),
     /// An attribute of a dialect that we do not know, as it was written, `#` included.
     Foreign(Arc<str>),
+    /// An attribute of a dialect that we do not know, in its own binary encoding.
+    Opaque(OpaqueAttribute),
 }
 
 /// Attributes of the StableHLO and CHLO dialects (ODS: `StablehloAttrs.td`, `StablehloEnums.td`, `ChloOps.td`).
@@ -80,6 +84,16 @@ pub enum StablehloAttribute {
     RngAlgorithm(RngAlgorithm),
     RngDistribution(RngDistribution),
     Transpose(Transpose),
+}
+
+/// An attribute that only its dialect can read. Its bytes refer to tables of the file that it came from, so they can be compared
+/// and shown, and not written again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpaqueAttribute {
+    /// The dialect.
+    pub dialect: Arc<str>,
+    /// The encoding.
+    pub bytes: Blob,
 }
 
 /// A floating-point attribute: the bits in the format of its type.

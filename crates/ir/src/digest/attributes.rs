@@ -69,6 +69,11 @@ impl Scheme<'_> {
                 self.encoder.text("foreign");
                 self.encoder.text(text);
             }
+            Attribute::Opaque(opaque) => {
+                self.encoder.text("opaque");
+                self.encoder.text(&opaque.dialect);
+                self.encoder.bytes(&opaque.bytes);
+            }
         }
     }
 

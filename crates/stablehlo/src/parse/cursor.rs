@@ -75,6 +75,11 @@ impl<'a> Parser<'a> {
         (self.modules, self.diagnostics)
     }
 
+    /// Whether everything has been read, and without an error.
+    pub(super) fn at_end(&self) -> bool {
+        self.at(Kind::End) && self.diagnostics.is_empty()
+    }
+
     /// The text of a token.
     pub(super) fn slice(&self, token: Token) -> &'a str {
         self.text.get(token.start()..token.end()).unwrap_or_default()

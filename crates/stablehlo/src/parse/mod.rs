@@ -21,8 +21,10 @@ mod scope;
 mod types;
 
 use artifact_core::limit::Limit;
+use artifact_ir::attribute::Attribute;
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::Module;
+use artifact_ir::types::Type;
 
 use cursor::Parser;
 
@@ -104,6 +106,20 @@ pub fn parse_module(text: &str) -> Parsed {
     // Within a function, an error that is found at its end can come after one that is found inside.
     parsed.diagnostics.sort_by_key(|diagnostic| diagnostic.source);
     parsed
+}
+
+/// The only attribute of a text; `None` when it is not one.
+pub(crate) fn attribute(text: &str) -> Option<Attribute> {
+    let mut parser = Parser::new(text, 0, Vec::new());
+    let attribute = parser.attribute().ok()?;
+    parser.at_end().then_some(attribute)
+}
+
+/// The only type of a text; `None` when it is not one.
+pub(crate) fn ty(text: &str) -> Option<Type> {
+    let mut parser = Parser::new(text, 0, Vec::new());
+    let ty = parser.ty().ok()?;
+    parser.at_end().then_some(ty)
 }
 
 /// Where each part ends.

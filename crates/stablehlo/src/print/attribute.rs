@@ -1,6 +1,6 @@
 //! Attributes in the general form.
 
-use artifact_ir::attribute::{Attribute, DenseArray, NamedAttributes};
+use artifact_ir::attribute::{Attribute, DenseArray, NamedAttributes, OpaqueAttribute};
 use artifact_ir::decimal::Decimal;
 use artifact_ir::types::ElementType;
 
@@ -79,7 +79,15 @@ impl Writer {
             Attribute::Elements(literal) => self.literal(literal),
             Attribute::Stablehlo(attribute) => self.stablehlo_attribute(attribute, dialect),
             Attribute::Foreign(text) => self.push(text),
+            Attribute::Opaque(opaque) => self.opaque(opaque),
         }
+    }
+
+    /// `#dialect<"0x...">`: what is known of it.
+    fn opaque(&mut self, opaque: &OpaqueAttribute) {
+        write!(self, "#{}<\"0x", opaque.dialect);
+        self.hex(&opaque.bytes);
+        self.push("\">");
     }
 
     /// `array<i64: 1, 2>`.

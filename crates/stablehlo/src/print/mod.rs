@@ -20,8 +20,10 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+use artifact_ir::attribute::Attribute;
 use artifact_ir::module::Module;
 
+use attribute::Dialect;
 use location::LocationAliases;
 use writer::Writer;
 
@@ -51,5 +53,12 @@ pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     let mut aliases = LocationAliases::default();
     module::print(&mut writer, module, options, &mut aliases);
     writer.location_definitions(&aliases, &module.locations);
+    writer.finish()
+}
+
+/// The text of an attribute.
+pub(crate) fn attribute_text(attribute: &Attribute) -> String {
+    let mut writer = Writer::default();
+    writer.attribute(attribute, Dialect::Stablehlo);
     writer.finish()
 }

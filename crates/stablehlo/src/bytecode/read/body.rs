@@ -1,0 +1,120 @@
+//! Regions and blocks.
+
+use artifact_ir::location::LocationId;
+use artifact_ir::module::{OpId, RegionId};
+
+use super::super::read_error::ReadError;
+use super::super::{NESTING, section, since};
+use super::Reader;
+use super::cursor::{Cursor, Read};
+use super::operation::skip_use_lists;
+use super::sections::next_section;
+
+impl Reader<'_> {
+    /// The regions of an operation. Isolated ones see no value from outside, and number their own from 0.
+    pub(super) fn regions(&mut self, cursor: &mut Cursor<'_>, op: OpId) -> Read<()> {
+        let (count, isolated) = cursor.flagged()?;
+        let regions = |reader: &mut Self, cursor: &mut Cursor<'_>| {
+            for _ in 0..cursor.checked_count(count)? {
+                let region = reader.body.add_region(op);
+                reader.region(cursor, region)?;
+            }
+            Ok(())
+        };
+        if isolated {
+            self.isolated(cursor, regions)
+        } else {
+            regions(self, cursor)
+        }
+    }
+
+    /// Reads what sees no value from outside, from its own section where the version has one.
+    pub(super) fn isolated(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        read: impl FnOnce(&mut Self, &mut Cursor<'_>) -> Read<()>,
+    ) -> Read<()> {
+        let outer = std::mem::take(&mut self.values);
+        if self.bytecode >= since::LAZY_REGIONS {
+            let (id, place) = next_section(cursor)?;
+            if id != section::IR {
+                return Err(cursor.malformed(format!("section {id} stands where a region is expected")));
+            }
+            let mut own = Cursor::new(self.pool.file, place);
+            read(self, &mut own)?;
+            own.finish("a region")?;
+        } else {
+            read(self, cursor)?;
+        }
+        self.values = outer;
+        Ok(())
+    }
+
+    pub(super) fn region(&mut self, cursor: &mut Cursor<'_>, region: RegionId) -> Read<()> {
+        NESTING
+            .check(self.depth + 1)
+            .map_err(|error| ReadError::limit(cursor.offset(), error))?;
+        self.depth += 1;
+        let blocks = cursor.count()?;
+        if blocks > 0 {
+            let first = self.reserve(cursor)?;
+            let mut next = first;
+            for _ in 0..blocks {
+                self.block(cursor, region, &mut next)?;
+            }
+            self.values.truncate(first);
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Makes room for the values of a region. Gives the number of the first.
+    pub(super) fn reserve(&mut self, cursor: &mut Cursor<'_>) -> Read<usize> {
+        let count = cursor.varint()?;
+        // Each value takes a byte at least where it is defined.
+        let first = self.values.len();
+        let fits = count.saturating_add(first as u64) <= self.pool.file.len() as u64;
+        if !fits {
+            return Err(cursor.malformed(format!(
+                "{count} values cannot be defined in a file of this length"
+            )));
+        }
+        self.values.resize(first + count as usize, None);
+        Ok(first)
+    }
+
+    fn block(&mut self, cursor: &mut Cursor<'_>, region: RegionId, next: &mut usize) -> Read<()> {
+        let (ops, has_arguments) = cursor.flagged()?;
+        let block = self.body.add_block(region);
+        if has_arguments {
+            let count = cursor.count()?;
+            for _ in 0..count {
+                let (ty, location) = self.argument(cursor)?;
+                let argument = self.body.add_argument(block, ty, location);
+                self.define(cursor, argument, next)?;
+            }
+            if self.bytecode >= since::USE_LIST_ORDERS && cursor.byte()? != 0 {
+                skip_use_lists(cursor, count)?;
+            }
+        }
+        for _ in 0..cursor.checked_count(ops)? {
+            self.operation(cursor, block, next)?;
+        }
+        Ok(())
+    }
+
+    /// The type and the location of a block's argument.
+    fn argument(&mut self, cursor: &mut Cursor<'_>) -> Read<(artifact_ir::types::Type, LocationId)> {
+        if self.bytecode < since::OPTIONAL_ARGUMENT_LOCATION {
+            return Ok((self.pool.ty(cursor)?, self.pool.location(cursor)?));
+        }
+        let (ty, has_location) = cursor.flagged()?;
+        let ty = self.pool.type_at(cursor, ty)?;
+        let location = if has_location {
+            self.pool.location(cursor)?
+        } else {
+            LocationId::UNKNOWN
+        };
+        Ok((ty, location))
+    }
+}

@@ -1,0 +1,128 @@
+//! From modules to bytes.
+//!
+//! One pass over the module turns attributes, types and operations into tokens, in which attributes and types go by the order of
+//! their discovery; then they are numbered anew, the most used first, since small numbers are short; then the tokens become bytes.
+
+mod attribute;
+mod body;
+mod location;
+mod operation;
+mod tables;
+mod token;
+mod types;
+
+use artifact_core::entity::EntityId;
+use artifact_ir::module::Module;
+
+use self::tables::Tables;
+use self::token::{Token, emit};
+use super::{MAGIC, section, since, varint};
+use crate::vhlo::Version;
+
+pub use self::error::{WriteError, WriteErrorKind};
+
+mod error;
+
+/// What is written, and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// The version of StableHLO whose readers shall read it. Its patch is that of the producer's name and changes nothing else.
+    pub version: Version,
+    /// Whether locations are written. They are no part of a program's meaning, and tell paths of the exporter.
+    pub locations: bool,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            version: Version::CURRENT,
+            locations: false,
+        }
+    }
+}
+
+/// The portable bytecode of a module that verifies.
+///
+/// # Errors
+/// [`WriteError`] when the version cannot say what the module says, and when the module holds what no version can say.
+pub fn write(module: &Module, options: &WriteOptions) -> Result<Vec<u8>, WriteError> {
+    if !options.version.is_supported() {
+        return Err(WriteError::version(options.version));
+    }
+    let mut writer = Writer {
+        module,
+        options: *options,
+        tables: Tables::default(),
+        tokens: Vec::new(),
+        values: Vec::new(),
+        locations: vec![None; module.locations.len()],
+        unknown_location: None,
+    };
+    writer.top()?;
+    Ok(writer.finish())
+}
+
+/// The state of writing.
+struct Writer<'a> {
+    module: &'a Module,
+    options: WriteOptions,
+    tables: Tables,
+    /// The operations.
+    tokens: Vec<Token>,
+    /// Numbers of the values of the function that is being written.
+    values: Vec<u32>,
+    /// Attributes of locations by id.
+    locations: Vec<Option<u32>>,
+    unknown_location: Option<u32>,
+}
+
+/// What writing gives.
+type Write<T> = Result<T, WriteError>;
+
+impl Writer<'_> {
+    fn bytecode(&self) -> u64 {
+        self.options.version.bytecode()
+    }
+
+    /// Refuses what a later version has.
+    fn require(&self, since: Version, what: impl FnOnce() -> String) -> Write<()> {
+        if since <= self.options.version {
+            Ok(())
+        } else {
+            Err(WriteError::needs(&what(), since, self.options.version))
+        }
+    }
+
+    fn finish(self) -> Vec<u8> {
+        let bytecode = self.bytecode();
+        let order = self.tables.order(&self.tokens);
+        let mut file = MAGIC.to_vec();
+        varint::encode(bytecode, &mut file);
+        file.extend_from_slice(format!("StableHLO_v{}", self.options.version).as_bytes());
+        file.push(0);
+        let operations = emit(&self.tokens, &order);
+        let properties = self.tables.emit_properties(&order);
+        let (offsets, entries) = self.tables.emit_entries(&order);
+        let dialects = self.tables.emit_dialects(bytecode);
+        append(&mut file, section::DIALECT, &dialects);
+        append(&mut file, section::ATTRIBUTE_TYPE_OFFSET, &offsets);
+        append(&mut file, section::ATTRIBUTE_TYPE, &entries);
+        append(&mut file, section::IR, &operations);
+        append(&mut file, section::STRING, &self.tables.emit_strings());
+        if bytecode >= since::PROPERTIES {
+            append(&mut file, section::PROPERTIES, &properties);
+        }
+        file
+    }
+}
+
+fn append(file: &mut Vec<u8>, id: u8, data: &[u8]) {
+    file.push(id);
+    varint::encode(data.len() as u64, file);
+    file.extend_from_slice(data);
+}
+
+/// The index of an id, for tables beside an arena.
+fn index<K: EntityId>(id: K) -> usize {
+    id.index()
+}

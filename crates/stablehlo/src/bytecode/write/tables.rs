@@ -1,0 +1,286 @@
+//! Strings, dialects, names of operations, attributes, types and properties, each once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use artifact_ir::types::{TensorType, Type};
+
+use super::super::{since, varint};
+use super::token::{Order, Tail, Token, emit_one};
+
+/// A dialect that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Dialect {
+    Builtin,
+    Vhlo,
+    /// Another one, by the number of its name among the strings.
+    Other(u32),
+}
+
+/// An attribute or a type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Entry {
+    pub(super) dialect: Dialect,
+    /// Whether it is in the dialect's encoding, and not text.
+    pub(super) binary: bool,
+    pub(super) tokens: Vec<Token>,
+    pub(super) tail: Option<Tail>,
+}
+
+/// Things by number, in order of discovery.
+#[derive(Debug)]
+struct Interned<T> {
+    items: Vec<T>,
+    numbers: HashMap<T, u32>,
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            numbers: HashMap::new(),
+        }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Interned<T> {
+    fn number(&mut self, item: T) -> u32 {
+        if let Some(number) = self.numbers.get(&item) {
+            return *number;
+        }
+        let number = self.items.len() as u32;
+        self.items.push(item.clone());
+        self.numbers.insert(item, number);
+        number
+    }
+}
+
+/// The tables of a file.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    strings: Interned<Arc<[u8]>>,
+    dialects: Interned<(Dialect, u32)>,
+    /// By dialect and string.
+    op_names: Interned<(u32, u32)>,
+    attributes: Interned<Entry>,
+    types: Interned<Entry>,
+    properties: Interned<Vec<Token>>,
+    /// Types by what they are, so that each is encoded once.
+    by_type: HashMap<Type, u32>,
+    /// The same by address, for types that live as long as these tables.
+    by_tensor: HashMap<*const TensorType, u32>,
+    tensors: Vec<Arc<TensorType>>,
+}
+
+impl Tables {
+    pub(super) fn string(&mut self, bytes: &[u8]) -> u32 {
+        match self.strings.numbers.get(bytes) {
+            Some(number) => *number,
+            None => self.strings.number(bytes.into()),
+        }
+    }
+
+    /// The number of an operation's name, which is without its dialect.
+    pub(super) fn op_name(&mut self, dialect: Dialect, name: &str) -> u32 {
+        let name = self.string(name.as_bytes());
+        let dialect = self.dialect(dialect);
+        self.op_names.number((dialect, name))
+    }
+
+    fn dialect(&mut self, dialect: Dialect) -> u32 {
+        let name = match dialect {
+            Dialect::Builtin => self.string(b"builtin"),
+            Dialect::Vhlo => self.string(b"vhlo"),
+            Dialect::Other(name) => name,
+        };
+        self.dialects.number((dialect, name))
+    }
+
+    pub(super) fn attribute(&mut self, entry: Entry) -> u32 {
+        self.dialect(entry.dialect);
+        self.attributes.number(entry)
+    }
+
+    pub(super) fn type_entry(&mut self, entry: Entry) -> u32 {
+        self.dialect(entry.dialect);
+        self.types.number(entry)
+    }
+
+    pub(super) fn properties(&mut self, tokens: Vec<Token>) -> u32 {
+        self.properties.number(tokens)
+    }
+
+    pub(super) fn known_type(&self, ty: &Type) -> Option<u32> {
+        if let Type::Tensor(tensor) = ty
+            && let Some(number) = self.by_tensor.get(&Arc::as_ptr(tensor))
+        {
+            return Some(*number);
+        }
+        self.by_type.get(ty).copied()
+    }
+
+    pub(super) fn learn_type(&mut self, ty: &Type, number: u32) {
+        if let Type::Tensor(tensor) = ty {
+            self.by_tensor.insert(Arc::as_ptr(tensor), number);
+            self.tensors.push(Arc::clone(tensor));
+        }
+        self.by_type.insert(ty.clone(), number);
+    }
+
+    /// The final numbers: the most used first.
+    pub(super) fn order(&self, operations: &[Token]) -> Order {
+        let mut uses = Uses {
+            attributes: vec![0; self.attributes.items.len()],
+            types: vec![0; self.types.items.len()],
+        };
+        uses.count(operations);
+        for entry in self.attributes.items.iter().chain(&self.types.items) {
+            uses.count(&entry.tokens);
+        }
+        for tokens in &self.properties.items {
+            uses.count(tokens);
+        }
+        Order {
+            attributes: ranks(&uses.attributes),
+            types: ranks(&uses.types),
+        }
+    }
+
+    /// The section of strings: how many, their lengths from the last to the first, their bytes with a zero each.
+    pub(super) fn emit_strings(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        varint::encode(self.strings.items.len() as u64, &mut bytes);
+        for string in self.strings.items.iter().rev() {
+            varint::encode(string.len() as u64 + 1, &mut bytes);
+        }
+        for string in &self.strings.items {
+            bytes.extend_from_slice(string);
+            bytes.push(0);
+        }
+        bytes
+    }
+
+    /// The section of dialects: their names, then the names of operations in groups of one dialect.
+    pub(super) fn emit_dialects(&self, bytecode: u64) -> Vec<u8> {
+        let flag = |value: u32, shifted: bool| u64::from(value) << u32::from(shifted);
+        let mut bytes = Vec::new();
+        varint::encode(self.dialects.items.len() as u64, &mut bytes);
+        for (_, name) in &self.dialects.items {
+            // The lowest bit says whether a version follows.
+            varint::encode(flag(*name, bytecode >= since::DIALECT_VERSIONS), &mut bytes);
+        }
+        if bytecode >= since::OPTIONAL_ARGUMENT_LOCATION {
+            varint::encode(self.op_names.items.len() as u64, &mut bytes);
+        }
+        for group in self.op_names.items.chunk_by(|(a, _), (b, _)| a == b) {
+            varint::encode(u64::from(group[0].0), &mut bytes);
+            varint::encode(group.len() as u64, &mut bytes);
+            for (_, name) in group {
+                let registered = u64::from(bytecode >= since::PROPERTIES);
+                varint::encode(
+                    flag(*name, bytecode >= since::PROPERTIES) | registered,
+                    &mut bytes,
+                );
+            }
+        }
+        bytes
+    }
+
+    /// The section of properties: how many, then each with its length.
+    pub(super) fn emit_properties(&self, order: &Order) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        varint::encode(self.properties.items.len() as u64, &mut bytes);
+        for tokens in &self.properties.items {
+            let mut own = Vec::new();
+            for token in tokens {
+                emit_one(token, order, &mut own);
+            }
+            varint::encode(own.len() as u64, &mut bytes);
+            bytes.extend_from_slice(&own);
+        }
+        bytes
+    }
+
+    /// The offsets of attributes and types, and the section that holds them.
+    pub(super) fn emit_entries(&self, order: &Order) -> (Vec<u8>, Vec<u8>) {
+        let tails = self
+            .attributes
+            .items
+            .iter()
+            .filter_map(|entry| entry.tail.as_ref());
+        let tail_bytes: usize = tails.map(|tail| tail.0.len()).sum();
+        let mut data = Vec::with_capacity(tail_bytes + 16 * self.attributes.items.len());
+        let mut offsets = Vec::new();
+        varint::encode(self.attributes.items.len() as u64, &mut offsets);
+        varint::encode(self.types.items.len() as u64, &mut offsets);
+        let tables = [
+            (&self.attributes.items, &order.attributes),
+            (&self.types.items, &order.types),
+        ];
+        for (items, ranks) in tables {
+            let mut ordered: Vec<&Entry> = items.iter().collect();
+            for (entry, rank) in items.iter().zip(ranks) {
+                ordered[*rank as usize] = entry;
+            }
+            for group in ordered.chunk_by(|a, b| a.dialect == b.dialect) {
+                self.emit_group(group, order, &mut offsets, &mut data);
+            }
+        }
+        (offsets, data)
+    }
+
+    fn emit_group(&self, group: &[&Entry], order: &Order, offsets: &mut Vec<u8>, data: &mut Vec<u8>) {
+        let dialect = self
+            .dialects
+            .items
+            .iter()
+            .position(|(own, _)| *own == group[0].dialect);
+        varint::encode(dialect.unwrap_or_default() as u64, offsets);
+        varint::encode(group.len() as u64, offsets);
+        for entry in group {
+            let start = data.len();
+            for token in &entry.tokens {
+                emit_one(token, order, data);
+            }
+            if let Some(Tail(bytes)) = &entry.tail {
+                varint::encode(bytes.len() as u64, data);
+                data.extend_from_slice(bytes);
+            }
+            let length = (data.len() - start) as u64;
+            varint::encode(length << 1 | u64::from(entry.binary), offsets);
+        }
+    }
+}
+
+/// How often attributes and types are used.
+#[derive(Debug)]
+struct Uses {
+    attributes: Vec<u32>,
+    types: Vec<u32>,
+}
+
+impl Uses {
+    fn count(&mut self, tokens: &[Token]) {
+        for token in tokens {
+            match token {
+                Token::Attribute(number) | Token::PresentAttribute(number) => {
+                    self.attributes[*number as usize] += 1
+                }
+                Token::Type(number) | Token::FlaggedType(number, _) => self.types[*number as usize] += 1,
+                Token::Byte(_) | Token::Varint(_) | Token::Begin | Token::End => {}
+            }
+        }
+    }
+}
+
+/// The place of each number when the most used come first; equally used ones stay in their order.
+fn ranks(uses: &[u32]) -> Vec<u32> {
+    let mut numbers: Vec<u32> = (0..uses.len() as u32).collect();
+    numbers.sort_by_key(|number| std::cmp::Reverse(uses[*number as usize]));
+    let mut ranks = vec![0; uses.len()];
+    for (rank, number) in numbers.into_iter().enumerate() {
+        ranks[number as usize] = rank as u32;
+    }
+    ranks
+}

@@ -1,0 +1,95 @@
+//! Bytes to be, with places for numbers that are not known yet.
+
+use artifact_core::blob::Blob;
+
+use super::super::{section, varint};
+
+/// A piece of an entry, of properties or of the operations.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Token {
+    /// A byte as it is.
+    Byte(u8),
+    /// A number.
+    Varint(u64),
+    /// The number of an attribute.
+    Attribute(u32),
+    /// The number of an attribute that could be absent: shifted, with the lowest bit set.
+    PresentAttribute(u32),
+    /// The number of a type.
+    Type(u32),
+    /// The number of a type with a flag in the lowest bit.
+    FlaggedType(u32, bool),
+    /// A section of operations up to the matching end.
+    Begin,
+    /// See [`Token::Begin`].
+    End,
+}
+
+impl Token {
+    /// A signed number.
+    pub(super) const fn signed(value: i64) -> Self {
+        Self::Varint(varint::zigzag(value))
+    }
+}
+
+/// Numbers of attributes and types by order of discovery.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    pub(super) attributes: Vec<u32>,
+    pub(super) types: Vec<u32>,
+}
+
+/// The bytes of tokens.
+pub(super) fn emit(tokens: &[Token], order: &Order) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(tokens.len() + tokens.len() / 4);
+    let mut outer = Vec::new();
+    for token in tokens {
+        match token {
+            Token::Begin => outer.push(std::mem::take(&mut bytes)),
+            Token::End => {
+                let data = std::mem::replace(&mut bytes, outer.pop().unwrap_or_default());
+                super::append(&mut bytes, section::IR, &data);
+            }
+            token => emit_one(token, order, &mut bytes),
+        }
+    }
+    bytes
+}
+
+/// The bytes of a token that is no bracket.
+pub(super) fn emit_one(token: &Token, order: &Order, bytes: &mut Vec<u8>) {
+    let attribute = |number: &u32| u64::from(order.attributes[*number as usize]);
+    let ty = |number: &u32| u64::from(order.types[*number as usize]);
+    match token {
+        Token::Byte(byte) => bytes.push(*byte),
+        Token::Varint(value) => varint::encode(*value, bytes),
+        Token::Attribute(number) => varint::encode(attribute(number), bytes),
+        Token::PresentAttribute(number) => varint::encode(attribute(number) << 1 | 1, bytes),
+        Token::Type(number) => varint::encode(ty(number), bytes),
+        Token::FlaggedType(number, flag) => varint::encode(ty(number) << 1 | u64::from(*flag), bytes),
+        Token::Begin | Token::End => {}
+    }
+}
+
+/// The bytes that end an entry, after its tokens: their number, then they themselves.
+#[derive(Clone, Debug)]
+pub(super) struct Tail(pub(super) Blob);
+
+/// Tails are compared in full and hashed by their ends, so that a large constant costs little until an equal one comes.
+impl PartialEq for Tail {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Tail {}
+
+impl std::hash::Hash for Tail {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        const ENDS_BYTES: usize = 64;
+        let bytes = &*self.0;
+        bytes.len().hash(state);
+        bytes[..bytes.len().min(ENDS_BYTES)].hash(state);
+        bytes[bytes.len().saturating_sub(ENDS_BYTES)..].hash(state);
+    }
+}
