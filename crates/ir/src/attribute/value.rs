@@ -13,6 +13,7 @@ use super::numbers::{
     Mesh, MeshAxis, OutputOperandAlias, RaggedDotDimensionNumbers, ReplicaGroupMeshAxes, ResultAccuracy,
     ScatterDimensionNumbers, SubAxisInfo,
 };
+use super::sdy::SdyAttribute;
 use crate::literal::Literal;
 use crate::types::{ElementType, Type};
 
@@ -48,6 +49,8 @@ pub enum Attribute {
     Elements(Literal),
     /// An attribute of the StableHLO or CHLO dialect.
     Stablehlo(StablehloAttribute),
+    /// An attribute of the Shardy dialect.
+    Sdy(SdyAttribute),
     /// An attribute of a dialect that we do not know, as it was written, `#` included.
     Foreign(Arc<str>),
 }
