@@ -7,6 +7,7 @@
 //!
 //! Entry points: [`parse::parse_module`], [`print::print_module`], [`source::SourceText`].
 
+pub mod bytecode_sdy;
 mod lex;
 pub mod parse;
 pub mod print;

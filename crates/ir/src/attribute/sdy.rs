@@ -46,6 +46,21 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// A mesh of these axes. Devices in the order 0, 1, 2... are left out where there are axes: that order is assumed.
+    #[must_use]
+    pub fn new(axes: Vec<MeshAxis>, device_ids: Vec<i64>) -> Self {
+        let mut mesh = Self { axes, device_ids };
+        let iota = mesh
+            .device_ids
+            .iter()
+            .zip(0_i64..)
+            .all(|(id, index)| *id == index);
+        if iota && !mesh.axes.is_empty() && mesh.device_count() == Some(mesh.device_ids.len() as u64) {
+            mesh.device_ids = Vec::new();
+        }
+        mesh
+    }
+
     /// The only device, if the mesh is of one that it names.
     #[must_use]
     pub fn maximal_device(&self) -> Option<i64> {

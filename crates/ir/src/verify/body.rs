@@ -1,6 +1,7 @@
 //! The inside of a function: blocks, terminators, visibility of values, and each operation's own rules.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 use artifact_core::entity::EntityId as _;
 
@@ -24,6 +25,8 @@ pub(super) struct BodyCheck<'a> {
     visible: Visible,
     /// Axes on which a body around this place is that of one device.
     manual: ManualAxesInForce,
+    /// How often each value is used, for those who ask.
+    uses: OnceCell<HashMap<ValueId, usize>>,
     /// Regions that have been entered, so that a body that names one twice does not repeat its work without end.
     entered: HashSet<RegionId>,
 }
@@ -87,6 +90,7 @@ impl<'a> BodyCheck<'a> {
             findings,
             visible,
             manual: ManualAxesInForce::default(),
+            uses: OnceCell::new(),
             entered: HashSet::new(),
         }
     }
@@ -233,6 +237,7 @@ impl<'a> BodyCheck<'a> {
             values: sharding::Values {
                 function: self.function,
                 body: self.body,
+                uses: &self.uses,
             },
         };
         sharding::check_operation(operation, &operands, &results, &place)?;

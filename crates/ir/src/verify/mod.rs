@@ -26,6 +26,7 @@ use crate::module::Module;
 
 pub(crate) use calls::resolve;
 pub use context::{OpError, RegionTypes};
+pub use sharding::check_mesh;
 
 /// How deep regions may nest.
 pub const NESTING: Limit = Limit::new("nesting of regions", 256, "levels");

@@ -7,6 +7,7 @@ use artifact_ir::attribute::sdy::{
     TensorShardingPerValue,
 };
 use artifact_ir::attribute::{Attribute, AxisRef, MeshAxis, SubAxisInfo};
+use artifact_ir::verify::check_mesh;
 
 use super::cursor::{Parser, Read};
 use crate::lex::{Kind, Token};
@@ -18,6 +19,9 @@ impl Parser<'_> {
     /// `#sdy.sharding<...>` or `#sdy<manual_axes{...}>`; the name is taken, what follows is ahead.
     pub(super) fn sdy_attribute(&mut self, token: Token, mnemonic: Option<&str>) -> Read<Attribute> {
         if let Some(mnemonic) = mnemonic {
+            if !self.at(Kind::Less) {
+                return Err(self.unexpected("'<'"));
+            }
             return Ok(Attribute::Sdy(self.sdy_contents(token, mnemonic)?));
         }
         self.expect(Kind::Less)?;
@@ -68,6 +72,16 @@ impl Parser<'_> {
         Ok(items)
     }
 
+    /// Items between brackets, one at least.
+    fn some_items<T>(&mut self, open: Kind, item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let start = self.token.start();
+        let items = self.items(open, item)?;
+        if items.is_empty() {
+            return Err(self.error(start, "expected a list that is not empty"));
+        }
+        Ok(items)
+    }
+
     /// `{"x", "y"}`.
     pub(super) fn manual_axes(&mut self) -> Read<ManualAxes> {
         self.items(Kind::LeftBrace, Self::byte_string).map(ManualAxes)
@@ -83,16 +97,19 @@ impl Parser<'_> {
 
     /// `<["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>`.
     pub(super) fn sdy_mesh(&mut self) -> Read<Mesh> {
+        let start = self.token.start();
         self.expect(Kind::Less)?;
         let axes = self.items(Kind::LeftSquare, Self::sdy_mesh_axis)?;
         let mut device_ids = Vec::new();
         if self.take(Kind::Comma) {
             self.expect_word("device_ids")?;
             self.expect(Kind::Equal)?;
-            device_ids = self.items(Kind::LeftSquare, Self::i64_value)?;
+            device_ids = self.some_items(Kind::LeftSquare, Self::i64_value)?;
         }
         self.expect(Kind::Greater)?;
-        Ok(Mesh { axes, device_ids })
+        let mesh = Mesh::new(axes, device_ids);
+        check_mesh(&mesh).map_err(|error| self.error(start, error.to_string()))?;
+        Ok(mesh)
     }
 
     /// `(2)4`.
@@ -185,21 +202,17 @@ impl Parser<'_> {
         while self.take(Kind::Comma) {
             if sharding.replicated_axes.is_empty() && self.take_word("replicated") {
                 self.expect(Kind::Equal)?;
-                sharding.replicated_axes = self.sdy_axes()?;
+                sharding.replicated_axes = self.some_items(Kind::LeftBrace, Self::sdy_axis)?;
             } else if sharding.unreduced_axes.is_empty() && self.take_word("unreduced") {
                 if self.take(Kind::Equal) && self.at(Kind::Word) {
                     sharding.reduction_op = self.reduction_op()?;
                 }
-                sharding.unreduced_axes = self.sdy_axes()?;
+                sharding.unreduced_axes = self.some_items(Kind::LeftBrace, Self::sdy_axis)?;
             } else {
                 return Err(self.unexpected("'replicated' or 'unreduced', each once"));
             }
         }
         self.expect(Kind::Greater)?;
-        if sharding.unreduced_axes.is_empty() {
-            // A reduction of nothing says nothing, and has no other spelling.
-            sharding.reduction_op = ReductionOp::Sum;
-        }
         Ok(sharding)
     }
 
@@ -230,7 +243,7 @@ impl Parser<'_> {
 
     /// `{"x"}: 0->1`.
     fn all_to_all_param(&mut self) -> Read<AllToAllParam> {
-        let axes = self.sdy_axes()?;
+        let axes = self.some_items(Kind::LeftBrace, Self::sdy_axis)?;
         self.expect(Kind::Colon)?;
         let src_dim = self.i64_value()?;
         self.expect(Kind::Arrow)?;
@@ -308,11 +321,11 @@ impl Parser<'_> {
     /// `<([i, k], [k, j])->([i, j]) {i=2, j=4, k=8} reduction={k}, custom>`.
     fn op_sharding_rule(&mut self) -> Read<OpShardingRule> {
         self.expect(Kind::Less)?;
-        let operand_mappings = self.items(Kind::LeftParen, Self::tensor_mapping)?;
+        let operand_mappings = self.some_items(Kind::LeftParen, Self::tensor_mapping)?;
         self.expect(Kind::Arrow)?;
         let mut rule = OpShardingRule {
             operand_mappings,
-            result_mappings: self.items(Kind::LeftParen, Self::tensor_mapping)?,
+            result_mappings: self.some_items(Kind::LeftParen, Self::tensor_mapping)?,
             ..OpShardingRule::default()
         };
         if self.at(Kind::LeftBrace) {
@@ -376,7 +389,7 @@ impl Parser<'_> {
         self.expect(Kind::Equal)?;
         let source = self.edge_value_ref()?;
         self.expect(Kind::Arrow)?;
-        let targets = self.items(Kind::LeftSquare, Self::edge_value_ref)?;
+        let targets = self.some_items(Kind::LeftSquare, Self::edge_value_ref)?;
         self.expect(Kind::RightBrace)?;
         Ok(AxisToPropagationDetails {
             axis,
@@ -391,7 +404,7 @@ impl Parser<'_> {
         self.expect_word("step")?;
         let step_index = self.after_minus()?;
         self.expect(Kind::Equal)?;
-        let axis_entries = self.items(Kind::LeftSquare, Self::propagation_details)?;
+        let axis_entries = self.some_items(Kind::LeftSquare, Self::propagation_details)?;
         self.expect(Kind::RightBrace)?;
         Ok(PropagationOneStep {
             step_index,
@@ -402,7 +415,7 @@ impl Parser<'_> {
     /// `<[{step-1 = [...]}]>`.
     fn propagation_edges(&mut self) -> Read<PropagationEdges> {
         self.expect(Kind::Less)?;
-        let steps = self.items(Kind::LeftSquare, Self::propagation_step)?;
+        let steps = self.some_items(Kind::LeftSquare, Self::propagation_step)?;
         self.expect(Kind::Greater)?;
         Ok(PropagationEdges(steps))
     }

@@ -11,44 +11,6 @@ impl BodyPrinter<'_> {
     /// An operation without regions.
     pub(super) fn sharding(&mut self, operation: &Operation, op: &Sharding) {
         match op {
-            Sharding::AllGather(op) => {
-                self.writer.push(" ");
-                self.writer.list_of_axis_ref_lists(&op.gathering_axes.0);
-                self.out_sharding(operation, &op.out_sharding, "gathering_axes");
-            }
-            Sharding::AllSlice(op) => {
-                self.writer.push(" ");
-                self.writer.list_of_axis_ref_lists(&op.slicing_axes.0);
-                self.out_sharding(operation, &op.out_sharding, "slicing_axes");
-            }
-            Sharding::AllToAll(op) => {
-                self.writer.push(" ");
-                self.writer.all_to_all_params(&op.params.0);
-                self.out_sharding(operation, &op.out_sharding, "params");
-            }
-            Sharding::CollectivePermute(op) => self.out_sharding(operation, &op.out_sharding, ""),
-            Sharding::AllReduce(op) => {
-                self.reduction_op(op.reduction_op);
-                self.writer.push(" ");
-                self.writer.sdy_axes(&op.reduction_axes.0);
-                self.out_sharding(operation, &op.out_sharding, "reduction_axes");
-            }
-            Sharding::ReduceScatter(op) => {
-                self.reduction_op(op.reduction_op);
-                self.writer.push(" ");
-                self.writer.list_of_axis_ref_lists(&op.reduce_scatter_axes.0);
-                self.out_sharding(operation, &op.out_sharding, "reduce_scatter_axes");
-            }
-            Sharding::ShardedToUnreduced(op) => {
-                self.writer.push(" ");
-                self.writer.list_of_axis_ref_lists(&op.axes.0);
-                self.out_sharding(operation, &op.out_sharding, "axes");
-            }
-            Sharding::ReplicatedToUnreduced(op) => {
-                self.writer.push(" ");
-                self.writer.sdy_axes(&op.axes.0);
-                self.out_sharding(operation, &op.out_sharding, "axes");
-            }
             Sharding::Constant(constant) => {
                 self.remaining_attributes(operation, &["value"]);
                 self.writer.push(" ");
@@ -95,6 +57,59 @@ impl BodyPrinter<'_> {
             }
             // These have a region.
             Sharding::ManualComputation(_) | Sharding::NamedComputation(_) => {}
+            Sharding::AllGather(_)
+            | Sharding::AllReduce(_)
+            | Sharding::AllSlice(_)
+            | Sharding::AllToAll(_)
+            | Sharding::CollectivePermute(_)
+            | Sharding::ReduceScatter(_)
+            | Sharding::ReplicatedToUnreduced(_)
+            | Sharding::ShardedToUnreduced(_) => self.sharded_collective(operation, op),
+        }
+    }
+
+    /// ` [{"x"}, {}] %0 out_sharding=<...> : T`: the axes stand before the operand.
+    fn sharded_collective(&mut self, operation: &Operation, op: &Sharding) {
+        match op {
+            Sharding::AllGather(op) => {
+                self.writer.push(" ");
+                self.writer.list_of_axis_ref_lists(&op.gathering_axes.0);
+                self.out_sharding(operation, &op.out_sharding, "gathering_axes");
+            }
+            Sharding::AllSlice(op) => {
+                self.writer.push(" ");
+                self.writer.list_of_axis_ref_lists(&op.slicing_axes.0);
+                self.out_sharding(operation, &op.out_sharding, "slicing_axes");
+            }
+            Sharding::AllToAll(op) => {
+                self.writer.push(" ");
+                self.writer.all_to_all_params(&op.params.0);
+                self.out_sharding(operation, &op.out_sharding, "params");
+            }
+            Sharding::CollectivePermute(op) => self.out_sharding(operation, &op.out_sharding, ""),
+            Sharding::AllReduce(op) => {
+                self.reduction_op(op.reduction_op);
+                self.writer.push(" ");
+                self.writer.sdy_axes(&op.reduction_axes.0);
+                self.out_sharding(operation, &op.out_sharding, "reduction_axes");
+            }
+            Sharding::ReduceScatter(op) => {
+                self.reduction_op(op.reduction_op);
+                self.writer.push(" ");
+                self.writer.list_of_axis_ref_lists(&op.reduce_scatter_axes.0);
+                self.out_sharding(operation, &op.out_sharding, "reduce_scatter_axes");
+            }
+            Sharding::ShardedToUnreduced(op) => {
+                self.writer.push(" ");
+                self.writer.list_of_axis_ref_lists(&op.axes.0);
+                self.out_sharding(operation, &op.out_sharding, "axes");
+            }
+            Sharding::ReplicatedToUnreduced(op) => {
+                self.writer.push(" ");
+                self.writer.sdy_axes(&op.axes.0);
+                self.out_sharding(operation, &op.out_sharding, "axes");
+            }
+            _ => {}
         }
     }
 

@@ -38,6 +38,10 @@ impl Span {
         self.axis == other.axis && self.pre < other.end() && other.pre < self.end()
     }
 
+    pub(crate) const fn contains(self, other: Self) -> bool {
+        self.axis == other.axis && self.pre <= other.pre && other.end() <= self.end()
+    }
+
     /// Whether `next` continues this part inwards.
     pub(crate) const fn continues_to(self, next: Self) -> bool {
         self.axis == next.axis && self.end() == next.pre

@@ -1,5 +1,8 @@
 //! Whether a collective makes the sharding that it says out of the sharding of its operand.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use super::attributes::{Place, SHARDING};
 use super::{MeshAxes, Shown, Span, Used, mesh_of};
 use crate::attribute::sdy::{
@@ -7,7 +10,7 @@ use crate::attribute::sdy::{
 };
 use crate::attribute::{Attribute, AxisRef};
 use crate::module::{Body, Definition, Function, Operation, ValueId};
-use crate::op::{Op, Sharding};
+use crate::op::{Control, Op, Sharding};
 use crate::verify::context::{OpError, OpResult, ensure};
 
 /// The values of a function, for what they say about their sharding.
@@ -15,6 +18,8 @@ use crate::verify::context::{OpError, OpResult, ensure};
 pub(crate) struct Values<'a> {
     pub(crate) function: &'a Function,
     pub(crate) body: &'a Body,
+    /// How often each value is used, counted when that is asked for the first time.
+    pub(crate) uses: &'a OnceCell<HashMap<ValueId, usize>>,
 }
 
 /// What is known of the sharding of a value.
@@ -28,6 +33,42 @@ enum Known<'a> {
 }
 
 impl<'a> Values<'a> {
+    fn uses(self) -> &'a HashMap<ValueId, usize> {
+        self.uses.get_or_init(|| {
+            let mut uses = HashMap::new();
+            for operand in self
+                .body
+                .ops
+                .iter()
+                .flat_map(|(_, operation)| &operation.operands)
+            {
+                *uses.entry(*operand).or_default() += 1;
+            }
+            uses
+        })
+    }
+
+    /// What stands before any barriers that made a value.
+    fn before_barriers(self, mut value: ValueId) -> ValueId {
+        // Each step leads to an earlier operation in a body that is well-formed; one that is not has so many at most.
+        for _ in 0..self.body.ops.len() {
+            let definition = self.body.values.get(value).map(|value| value.definition);
+            let Some(Definition::Result { op, .. }) = definition else {
+                break;
+            };
+            match self.body.ops.get(op) {
+                Some(operation) if matches!(operation.op, Op::Sharding(Sharding::PropagationBarrier(_))) => {
+                    let Some(operand) = operation.operands.first() else {
+                        break;
+                    };
+                    value = *operand;
+                }
+                _ => break,
+            }
+        }
+        value
+    }
+
     fn sharding(self, value: ValueId) -> Known<'a> {
         let Some(found) = self.body.values.get(value) else {
             return Known::Open;
@@ -77,7 +118,7 @@ struct Sides<'a> {
     result: &'a TensorSharding,
 }
 
-/// Checks a collective. Other operations of the dialect say nothing about their operand.
+/// Checks a collective, or another operation of the dialect that has an opinion on its operand.
 pub(super) fn check(op: &Sharding, operation: &Operation, place: &Place<'_>) -> OpResult<()> {
     let needs_sharding = match op {
         Sharding::AllGather(_)
@@ -86,15 +127,17 @@ pub(super) fn check(op: &Sharding, operation: &Operation, place: &Place<'_>) -> 
         | Sharding::ReplicatedToUnreduced(_)
         | Sharding::ShardedToUnreduced(_) => true,
         Sharding::AllReduce(_) | Sharding::AllSlice(_) | Sharding::ReduceScatter(_) => false,
+        Sharding::Reshard(_) | Sharding::ShardingConstraint(_) => {
+            return check_transition_from_source(op, operation, place);
+        }
+        Sharding::DataFlowEdge(_) | Sharding::FuncDataFlowEdge => {
+            return check_edge(op, operation, place.values);
+        }
         Sharding::Constant(_)
-        | Sharding::DataFlowEdge(_)
-        | Sharding::FuncDataFlowEdge
         | Sharding::ManualComputation(_)
         | Sharding::NamedComputation(_)
         | Sharding::PropagationBarrier(_)
-        | Sharding::Reshard(_)
         | Sharding::Return
-        | Sharding::ShardingConstraint(_)
         | Sharding::ShardingGroup(_) => return Ok(()),
     };
     let (Some(result), Some(operand)) = (op.out_sharding(), operation.operands.first()) else {
@@ -114,7 +157,9 @@ pub(super) fn check(op: &Sharding, operation: &Operation, place: &Place<'_>) -> 
             &replicated
         }
     };
-    check_meshes(op, mesh, mesh_of(&operand.mesh, place.module)?)?;
+    if let Some(operand_mesh) = mesh_of(&operand.mesh, place.module)? {
+        check_meshes(op, [operand, result], [operand_mesh, mesh])?;
+    }
     ensure!(
         operand.dim_shardings.len() == rank,
         "result sharding has rank {rank} but operand sharding has rank {}",
@@ -128,12 +173,75 @@ pub(super) fn check(op: &Sharding, operation: &Operation, place: &Place<'_>) -> 
     sides.check(op)
 }
 
-fn check_meshes(op: &Sharding, result: &Mesh, operand: Option<&Mesh>) -> OpResult<()> {
-    let Some(operand) = operand else { return Ok(()) };
+/// A new sharding may add axes to a sum, and may reduce any.
+fn check_transition_from_source(op: &Sharding, operation: &Operation, place: &Place<'_>) -> OpResult<()> {
+    let (Some(result), Some(operand)) = (op.out_sharding(), operation.operands.first()) else {
+        return Ok(());
+    };
+    let Known::Sharding(operand) = place.values.sharding(place.values.before_barriers(*operand)) else {
+        return Ok(());
+    };
+    let meshes = [&operand.mesh, &result.mesh].map(|mesh| mesh_of(mesh, place.module));
+    let [Ok(Some(mesh)), Ok(Some(other))] = meshes else {
+        return Ok(());
+    };
+    if mesh != other {
+        return Ok(());
+    }
+    let sides = Sides {
+        axes: MeshAxes::of(mesh)?,
+        operand,
+        result,
+    };
+    sides.unreduced(Some(ReductionOp::Sum), operand.reduction_op)
+}
+
+/// An edge has its value for itself, which another dialect or a named computation makes.
+fn check_edge(op: &Sharding, operation: &Operation, values: Values<'_>) -> OpResult<()> {
+    let Some(operand) = operation.operands.first() else {
+        return Ok(());
+    };
+    let uses = values.uses();
+    ensure!(
+        uses.get(operand).is_some_and(|uses| *uses == 1),
+        "expected input to have a single user"
+    );
+    let Some(value) = values.body.values.get(*operand) else {
+        return Ok(());
+    };
+    let owner = match value.definition {
+        Definition::Result { op, .. } => values.body.ops.get(op).map(|operation| &operation.op),
+        Definition::Argument { .. } => None,
+    };
+    if matches!(op, Sharding::FuncDataFlowEdge) {
+        let fits = match value.definition {
+            Definition::Argument { block, .. } => values.body.entry_block() == Some(block),
+            Definition::Result { .. } => matches!(owner, Some(Op::Control(Control::Call(_)))),
+        };
+        ensure!(
+            fits,
+            "expected operand to be an argument of the function or a result of a call"
+        );
+        return Ok(());
+    }
+    let own = matches!(owner, Some(Op::Sharding(op)) if !matches!(op, Sharding::ManualComputation(_) | Sharding::NamedComputation(_)));
+    ensure!(
+        !own,
+        "expected input to not be defined by an sdy op other than a computation"
+    );
+    Ok(())
+}
+
+fn check_meshes(op: &Sharding, sides: [&TensorSharding; 2], meshes: [&Mesh; 2]) -> OpResult<()> {
+    let [operand, result] = meshes;
     if matches!(op, Sharding::CollectivePermute(_)) {
         ensure!(
             result.axes == operand.axes,
             "result mesh has different axes than operand mesh"
+        );
+        ensure!(
+            sides[0].mesh == sides[1].mesh || result.device_ids != operand.device_ids,
+            "result mesh name is different but same device ids as operand"
         );
     } else {
         ensure!(result == operand, "result mesh does not match operand mesh");
@@ -146,10 +254,16 @@ impl Sides<'_> {
         match op {
             Sharding::AllGather(op) => self.gathered(&op.gathering_axes, "gathering"),
             Sharding::AllSlice(op) => self.sliced(&op.slicing_axes),
-            Sharding::ReduceScatter(op) => self.sliced(&op.reduce_scatter_axes),
+            Sharding::ReduceScatter(op) => {
+                self.unreduced(None, op.reduction_op)?;
+                self.sliced(&op.reduce_scatter_axes)
+            }
             Sharding::AllToAll(op) => self.exchanged(&op.params),
             Sharding::CollectivePermute(_) => self.permuted(),
-            Sharding::AllReduce(op) => self.reduced(&op.reduction_axes),
+            Sharding::AllReduce(op) => {
+                self.reduced(&op.reduction_axes)?;
+                self.unreduced(None, op.reduction_op)
+            }
             Sharding::ShardedToUnreduced(op) => {
                 self.is_sum()?;
                 self.gathered(&op.axes, "shard-to-unreduce")?;
@@ -307,6 +421,41 @@ impl Sides<'_> {
                 )));
             }
         }
+        Ok(())
+    }
+
+    /// Which axes become unreduced or reduced, and by what; those that stay keep their reduction.
+    fn unreduced(&self, introduced: Option<ReductionOp>, removed: ReductionOp) -> OpResult<()> {
+        let before = self.axes.spans(&self.operand.unreduced_axes)?;
+        let after = self.axes.spans(&self.result.unreduced_axes)?;
+        let (from, to) = (self.operand.reduction_op, self.result.reduction_op);
+        let within = |span: &Span, all: &[Span]| all.iter().any(|other| other.contains(*span));
+        let kept = |span: &Span| before.iter().any(|other| other.overlaps(*span));
+        if !after.iter().all(|span| within(span, &before)) {
+            let Some(expected) = introduced else {
+                return Err(OpError::new("cannot add new unreduced axes"));
+            };
+            ensure!(
+                to == expected || after.iter().any(kept),
+                "cannot introduce '{}' unreduced axes. Expected '{}'",
+                to.name(),
+                expected.name()
+            );
+        }
+        if !before.iter().all(|span| within(span, &after)) {
+            ensure!(
+                from == removed,
+                "cannot reduce '{}' unreduced axes. Expected '{}'",
+                from.name(),
+                removed.name()
+            );
+        }
+        ensure!(
+            from == to || !after.iter().any(kept),
+            "cannot change the reduction operator of kept unreduced axes from {} to {}",
+            from.name(),
+            to.name()
+        );
         Ok(())
     }
 

@@ -39,7 +39,10 @@ pub(super) fn check_meshes(module: &Module, findings: &mut Findings) {
 }
 
 /// Checks axes and devices of a mesh.
-pub(crate) fn check_mesh(mesh: &Mesh) -> OpResult<()> {
+///
+/// # Errors
+/// The first rule that it breaks.
+pub fn check_mesh(mesh: &Mesh) -> Result<(), OpError> {
     MeshAxes::of(mesh)?;
     let mut names = HashSet::new();
     for axis in &mesh.axes {
@@ -125,6 +128,11 @@ pub(crate) fn check_sharding(
                 items.len()
             );
             items.first().and_then(Type::as_tensor)
+        }
+        Some(ty @ Type::UnrankedTensor(_)) => {
+            return Err(OpError::new(format!(
+                "only ranked tensors can have a sharding, but the type is '{ty}'"
+            )));
         }
         Some(ty) => ty.as_tensor(),
         None => None,
