@@ -55,6 +55,12 @@ impl PartialEq for Blob {
 
 impl Eq for Blob {}
 
+impl std::hash::Hash for Blob {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
 impl fmt::Debug for Blob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Blob({} bytes)", self.len())

@@ -10,7 +10,7 @@ use crate::error::EvalError;
 use crate::interpreter::{Frame, Process};
 use crate::tensor::Tensor;
 use crate::value::{ApplyRegion, Value};
-use crate::{algebra, collective, control, creation, math, shape, testing};
+use crate::{algebra, collective, control, creation, math, shape, sharding, testing};
 
 /// Runs an operation; its results come back in order.
 pub(crate) fn run<'m>(
@@ -21,6 +21,7 @@ pub(crate) fn run<'m>(
     match &op.op {
         Op::Control(control) => control::run(process, frame, op, control),
         Op::Collective(collective) => collective::run(process, frame, op, collective),
+        Op::Sharding(sharding) => sharding::run(process, frame, op, sharding),
         Op::Testing(testing) => testing::run(process, frame, op, testing),
         Op::Creation(creation) => {
             creation::run(creation, &frame.tensors(op)?, &frame.result_types(op)).map(values)

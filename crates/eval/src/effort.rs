@@ -45,7 +45,7 @@ pub(crate) fn steps(op: &Op, operands: &[&TensorType], results: &[&TensorType]) 
 /// empty array are, there is nothing to go through.
 pub(crate) fn empty_results(op: &Op, results: &[&TensorType]) -> Option<Vec<Tensor>> {
     // Branches may hold operations that do more.
-    let computes = op.is_pure() && !matches!(op, Op::Control(_));
+    let computes = op.is_pure() && !matches!(op, Op::Control(_) | Op::Sharding(_));
     let empty = |ty: &&TensorType| {
         (ty.element_count() == Some(0)).then(|| Tensor::from_scalars((*ty).clone().into(), &[]).ok())?
     };

@@ -138,6 +138,17 @@ impl<'m> Process<'m> {
         Ok(results)
     }
 
+    /// Runs a region of `body` that uses nothing from outside, on values that fit its arguments.
+    pub(crate) fn enter(
+        &mut self,
+        body: &'m Body,
+        region: RegionId,
+        arguments: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        let mut frame = Frame::new(body, self.record);
+        self.region(&mut frame, region, arguments)
+    }
+
     /// The function that a symbol names.
     pub(crate) fn resolve(&self, symbol: &str) -> Result<FunctionId, EvalError> {
         let unknown = || EvalError::invalid_input(format!("there is no function @{symbol}"));

@@ -29,6 +29,7 @@ mod math;
 mod record;
 pub mod scalar;
 mod shape;
+mod sharding;
 pub mod tensor;
 mod testing;
 pub mod value;

@@ -121,9 +121,11 @@ fn run_parallel<'m>(
     let infeed = resolve(parallel.infeed.as_deref().unwrap_or_default())?;
     let grid = process.grid.inner(&programs, infeed)?;
     let mut operands = frame.operands(op)?.into_iter();
-    let inputs: Vec<Vec<Value>> = (0..grid.len())
-        .map(|number| {
-            let count = process.module.functions[grid.program(number)].arguments.len();
+    let inputs: Vec<Vec<Value>> = programs
+        .iter()
+        .flatten()
+        .map(|program| {
+            let count = process.module.functions[*program].arguments.len();
             operands.by_ref().take(count).collect()
         })
         .collect();

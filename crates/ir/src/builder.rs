@@ -13,7 +13,7 @@ use crate::location::LocationId;
 use crate::module::{
     BlockId, Body, Definition, Function, Module, NewOperation, OpId, Parameter, Value, ValueId,
 };
-use crate::op::{Constant, Control, Creation, Op};
+use crate::op::{Constant, Control, Creation, Op, Sharding};
 use crate::types::Type;
 use crate::verify::context::{OpContext, Results};
 use crate::verify::{Findings, OpError, RegionTypes, body, function};
@@ -240,7 +240,10 @@ impl<'m> Builder<'m> {
         let returns = (region.build)(self, &arguments);
         self.block = outer;
         let returns = returns?;
-        let ret = Op::from(Control::Return);
+        let ret = match &self.body.ops[parent].op {
+            Op::Sharding(_) => Op::from(Sharding::Return),
+            _ => Op::from(Control::Return),
+        };
         let types = self.types_of(&ret, &returns)?;
         self.body
             .add_op(block, NewOperation::new(ret, returns), Vec::new());

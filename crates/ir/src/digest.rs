@@ -8,6 +8,7 @@
 //! | attributes | by name, in order of name | those at the specification's default |
 //! | constants | type and value ([`Literal::value_digest`]) | how the value was spelt |
 //! | functions | public ones by name, others by first use | names of private functions, unreachable functions, order |
+//! | meshes | axes and devices, where a sharding or a group of processes refers to them | names, unused meshes |
 //! | dimensions | variables by first use | names of dimension variables |
 //! | discardable attributes | those of [`COUNTED_DISCARDABLE`] | all others, `jax.result_info` and `mhlo.layout_mode` among them |
 //! | the rest | types, regions, foreign operations | locations, the module's name |
@@ -16,20 +17,21 @@
 //! every cache entry and every stored identity that was keyed by the old one a miss.
 
 mod attributes;
+mod sdy;
 mod types;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use artifact_core::canonical::Encoder;
-use artifact_core::digest::Domain;
+use artifact_core::digest::{Digest, Domain};
 use artifact_core::digest_newtype;
 use artifact_core::entity::EntityId;
 
 use self::types::DimensionVariables;
 use crate::attribute::{Attribute, NamedAttributes, SymbolRef};
 use crate::module::{
-    BlockId, Body, Function, FunctionId, Module, OpId, Parameter, RegionId, ValueId, Visibility,
+    BlockId, Body, Function, FunctionId, MeshId, Module, OpId, Parameter, RegionId, ValueId, Visibility,
 };
 
 digest_newtype! {
@@ -63,6 +65,7 @@ pub fn program_digest(module: &Module) -> ProgramDigest {
         module,
         functions: FunctionOrder::default(),
         dimension_variables: DimensionVariables::default(),
+        meshes: HashMap::new(),
     };
     scheme.module();
     ProgramDigest::new(scheme.encoder.finish())
@@ -89,6 +92,8 @@ struct Scheme<'a> {
     module: &'a Module,
     functions: FunctionOrder,
     dimension_variables: DimensionVariables,
+    /// What meshes are, by their number in the module.
+    meshes: HashMap<MeshId, Digest>,
 }
 
 impl<'a> Scheme<'a> {
@@ -201,18 +206,18 @@ impl<'a> Scheme<'a> {
     }
 
     fn symbol(&mut self, symbol: &SymbolRef) {
-        match self.module.function(&symbol.root) {
-            Some(function) if symbol.nested.is_empty() => {
-                self.encoder.text("function");
-                let number = self.functions.number(function);
-                self.encoder.count(number);
-            }
-            _ => {
-                self.encoder.text("symbol");
-                self.encoder.text(&symbol.root);
-                self.encoder
-                    .sequence(symbol.nested.iter(), |encoder, name| encoder.text(name));
-            }
+        let flat = symbol.nested.is_empty();
+        if let Some(function) = self.module.function(&symbol.root).filter(|_| flat) {
+            self.encoder.text("function");
+            let number = self.functions.number(function);
+            self.encoder.count(number);
+        } else if let Some(mesh) = self.module.mesh(&symbol.root).filter(|_| flat) {
+            self.named_mesh(mesh);
+        } else {
+            self.encoder.text("symbol");
+            self.encoder.text(&symbol.root);
+            self.encoder
+                .sequence(symbol.nested.iter(), |encoder, name| encoder.text(name));
         }
     }
 }

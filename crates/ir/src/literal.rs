@@ -1,6 +1,7 @@
 //! Dense constants.
 
 use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use artifact_core::blob::Blob;
@@ -13,7 +14,7 @@ use crate::types::{ElementType, TensorType};
 /// Elements lie row-major, little-endian, without gaps; `i1` and sub-byte elements take one byte each (signed ones
 /// sign-extended, others zero-extended), complex ones are real part then imaginary part, quantized ones are their stored
 /// integers. A splat keeps one element however large the tensor, so it must never be expanded without a check of its size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Literal {
     ty: Arc<TensorType>,
     elements: Elements,
@@ -25,8 +26,23 @@ enum Elements {
     Dense(Blob),
 }
 
+/// Only length and both ends are hashed, so that a large constant costs little until an equal one comes.
+impl Hash for Elements {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        const ENDS_BYTES: usize = 64;
+        let (is_splat, bytes) = match self {
+            Self::Splat(bytes) => (true, bytes),
+            Self::Dense(bytes) => (false, bytes),
+        };
+        is_splat.hash(state);
+        bytes.len().hash(state);
+        bytes[..bytes.len().min(ENDS_BYTES)].hash(state);
+        bytes[bytes.len().saturating_sub(ENDS_BYTES)..].hash(state);
+    }
+}
+
 /// Bytes that are not a value of the type that they are said to have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LiteralError {
     /// The type has a dimension that is not a number, or more elements than can be counted.
     NotStatic,

@@ -11,6 +11,7 @@ use artifact_core::entity::Arena;
 use artifact_core::entity_id;
 
 use crate::attribute::NamedAttributes;
+use crate::attribute::sdy::{Mesh, MeshOrRef};
 use crate::diagnostic::SourceOffset;
 use crate::location::{LocationId, Locations};
 use crate::op::Op;
@@ -19,6 +20,10 @@ use crate::types::{FunctionType, Type};
 entity_id! {
     /// A function of a module.
     pub struct FunctionId("fn");
+}
+entity_id! {
+    /// A mesh of a module.
+    pub struct MeshId("mesh");
 }
 entity_id! {
     /// A value of a body: an operation's result or a block's argument.
@@ -46,13 +51,31 @@ pub struct Module {
     pub attributes: NamedAttributes,
     /// Functions in order of appearance.
     pub functions: Arena<FunctionId, Function>,
-    /// Operations beside functions, such as `sdy.mesh`.
+    /// Meshes (`sdy.mesh`) in order of appearance.
+    pub meshes: Arena<MeshId, MeshGlobal>,
+    /// Other operations beside functions, of dialects that we do not know.
     pub foreign: Vec<ForeignGlobal>,
     /// Every location that the module mentions.
     pub locations: Locations,
     /// The module's own location.
     pub location: LocationId,
     symbols: HashMap<Arc<str>, FunctionId>,
+    mesh_symbols: HashMap<Arc<str>, MeshId>,
+}
+
+/// A mesh with a name (`sdy.mesh`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeshGlobal {
+    /// Its symbol.
+    pub name: Arc<str>,
+    /// What it is.
+    pub mesh: Mesh,
+    /// Discardable attributes, such as `stablehlo.mesh`.
+    pub attributes: NamedAttributes,
+    /// Where it came from.
+    pub location: LocationId,
+    /// Where in the file.
+    pub source: SourceOffset,
 }
 
 /// An operation at module level that is not a function: carried as it was written.
@@ -87,6 +110,29 @@ impl Module {
     #[must_use]
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         self.symbols.get(name).copied()
+    }
+
+    /// Adds a mesh. Where two have one name, the first one keeps it and the verifier refuses the module.
+    pub fn add_mesh(&mut self, mesh: MeshGlobal) -> MeshId {
+        let name = Arc::clone(&mesh.name);
+        let id = self.meshes.push(mesh);
+        self.mesh_symbols.entry(name).or_insert(id);
+        id
+    }
+
+    /// The mesh called `name`.
+    #[must_use]
+    pub fn mesh(&self, name: &str) -> Option<MeshId> {
+        self.mesh_symbols.get(name).copied()
+    }
+
+    /// The mesh of a sharding; `None` where its name is not that of a mesh.
+    #[must_use]
+    pub fn resolve_mesh<'a>(&'a self, mesh: &'a MeshOrRef) -> Option<&'a Mesh> {
+        match mesh {
+            MeshOrRef::Symbol(name) => self.mesh(name).map(|id| &self.meshes[id].mesh),
+            MeshOrRef::Inline(mesh) => Some(mesh),
+        }
     }
 
     /// The function that a run starts with: `main`, or the only one.

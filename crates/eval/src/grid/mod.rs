@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use artifact_core::limit::Limit;
-use artifact_ir::module::{FunctionId, Module};
+use artifact_ir::module::{Body, FunctionId, Module, RegionId};
 
 use crate::error::EvalError;
 use crate::interpreter::Process;
@@ -29,12 +29,26 @@ pub(crate) struct ProcessId {
     pub(crate) partition: usize,
 }
 
+/// What a process runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Program<'m> {
+    /// A function of the module.
+    Function(FunctionId),
+    /// A region that uses nothing from outside.
+    Region { body: &'m Body, region: RegionId },
+}
+
+/// Refuses a grid of too many processes, before anything is made for each.
+pub(crate) fn check_size(processes: usize) -> Result<(), EvalError> {
+    Ok(PROCESSES.check(processes as u64)?)
+}
+
 /// Processes that run together, and what connects them.
 pub(crate) struct Grid<'m> {
     module: &'m Module,
     record: &'m Record,
-    /// The function of each process, replica by replica.
-    programs: Vec<FunctionId>,
+    /// What each process runs, replica by replica.
+    programs: Vec<Program<'m>>,
     /// Number of partitions of each replica.
     pub(crate) partitions: usize,
     pub(crate) network: Network,
@@ -48,7 +62,7 @@ impl<'m> Grid<'m> {
         Self {
             module,
             record,
-            programs: vec![function],
+            programs: vec![Program::Function(function)],
             partitions: 1,
             network: Network::new(1),
             infeed: Mutex::default(),
@@ -66,19 +80,49 @@ impl<'m> Grid<'m> {
         programs: &[Vec<FunctionId>],
         infeed: Vec<FunctionId>,
     ) -> Result<Self, EvalError> {
-        if self.nested {
-            return Err(EvalError::unsupported(
-                "a grid of processes inside another one is not evaluated",
-            ));
-        }
+        self.refuse_nesting()?;
         let partitions = programs.first().map_or(0, Vec::len);
         if programs.iter().any(|row| row.len() != partitions) {
             return Err(EvalError::invalid_input(
                 "replicas have different numbers of partitions",
             ));
         }
-        let programs = programs.concat();
-        PROCESSES.check(programs.len() as u64)?;
+        let programs = programs.concat().into_iter().map(Program::Function).collect();
+        self.starting(programs, partitions, infeed)
+    }
+
+    /// A grid of one replica, whose partitions are devices that all run one region.
+    ///
+    /// # Errors
+    /// As [`Grid::inner`].
+    pub(crate) fn of_devices(
+        &self,
+        devices: usize,
+        body: &'m Body,
+        region: RegionId,
+    ) -> Result<Self, EvalError> {
+        self.refuse_nesting()?;
+        check_size(devices)?;
+        let programs = vec![Program::Region { body, region }; devices];
+        self.starting(programs, devices, Vec::new())
+    }
+
+    fn refuse_nesting(&self) -> Result<(), EvalError> {
+        if self.nested {
+            return Err(EvalError::unsupported(
+                "a grid of processes inside another one is not evaluated",
+            ));
+        }
+        Ok(())
+    }
+
+    fn starting(
+        &self,
+        programs: Vec<Program<'m>>,
+        partitions: usize,
+        infeed: Vec<FunctionId>,
+    ) -> Result<Self, EvalError> {
+        check_size(programs.len())?;
         Ok(Self {
             module: self.module,
             record: self.record,
@@ -111,8 +155,11 @@ impl<'m> Grid<'m> {
 
     fn run_process(&self, number: usize, inputs: Vec<Value>) -> Result<Vec<Value>, EvalError> {
         let _membership = self.network.join();
-        let outcome =
-            Process::new(self.module, self.record, self, self.id(number)).call(self.programs[number], inputs);
+        let mut process = Process::new(self.module, self.record, self, self.id(number));
+        let outcome = match self.programs[number] {
+            Program::Function(function) => process.call(function, inputs),
+            Program::Region { body, region } => process.enter(body, region, inputs),
+        };
         if let Err(error) = &outcome {
             self.network.fail(error.clone());
         }
@@ -127,11 +174,6 @@ impl<'m> Grid<'m> {
     /// Number of replicas.
     pub(crate) fn replicas(&self) -> usize {
         self.len() / self.partitions.max(1)
-    }
-
-    /// The function of process `number`.
-    pub(crate) fn program(&self, number: usize) -> FunctionId {
-        self.programs[number]
     }
 
     /// A process's place by its number, replica by replica.

@@ -23,7 +23,7 @@ pub trait AttributeValue: Sized {
 }
 
 /// An attribute that an operation needs and lacks, or has in the wrong form.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttributeError {
     /// The operation requires it.
     Missing {
@@ -153,7 +153,7 @@ macro_rules! op_attributes {
         $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty => $kind:ident $(($($arg:tt)*))?,)* }
     )*) => {$(
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub struct $name { $($(#[$field_meta])* pub $field: $ty,)* }
 
         impl $crate::op::OpAttributes for $name {

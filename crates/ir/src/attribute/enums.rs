@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Text that is not a case of an enumeration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownCase {
     text: String,
     cases: &'static [&'static str],

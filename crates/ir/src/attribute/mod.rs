@@ -7,6 +7,7 @@ mod codec;
 mod enums;
 mod named;
 mod numbers;
+pub mod sdy;
 mod value;
 
 pub use codec::{AttributeError, AttributeReader, AttributeValue, AttributeWriter};
@@ -21,6 +22,7 @@ pub use numbers::{
     ReplicaGroupMeshAxes, ReplicaGroups, ResultAccuracy, ScatterDimensionNumbers, SourceTargetPairs,
     SubAxisInfo,
 };
+pub use sdy::SdyAttribute;
 pub use value::{
     Attribute, ByteString, DenseArray, FloatAttribute, OpaqueAttribute, StablehloAttribute, SymbolRef,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Attribute;
 
 /// Attributes by name, sorted by name, each name once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NamedAttributes(Vec<(Arc<str>, Attribute)>);
 
 impl NamedAttributes {

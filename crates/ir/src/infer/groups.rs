@@ -47,6 +47,9 @@ fn check_axes(axes: &crate::attribute::ReplicaGroupMeshAxes, module: Option<&Mod
                     .foreign
                     .iter()
                     .any(|global| global.symbol.as_ref() == Some(&symbol.root))
+                    || module.mesh(&symbol.root).is_some()
+                    // Any symbol will do for upstream.
+                    || module.function(&symbol.root).is_some()
             });
             ensure!(known, "replica_groups: mesh symbol '{}' not found", symbol.root);
             Ok(())

@@ -29,6 +29,7 @@ mod scan;
 mod scatter;
 mod shape;
 mod shape_operand;
+mod sharding;
 mod testing;
 mod window;
 
@@ -52,6 +53,7 @@ pub(crate) fn rules(op: &Op, cx: &OpContext<'_>) -> OpResult {
         Op::Control(op) => control::rules(op, cx),
         Op::Collective(op) => collective::rules(op, cx),
         Op::Chlo(op) => chlo::rules(op, cx),
+        Op::Sharding(op) => sharding::rules(op, cx),
         Op::Testing(op) => testing::rules(op, cx),
         // Carried as it is.
         Op::Foreign(_) => Ok(Results::Declared),

@@ -1,16 +1,18 @@
 //! The inside of a function: blocks, terminators, visibility of values, and each operation's own rules.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 use artifact_core::entity::EntityId as _;
 
 use super::context::{OpContext, OpError, OpResult, RegionTypes, Results, ensure};
+use super::sharding::{self, ManualAxesInForce};
 use super::{Findings, NESTING, calls, types};
 use crate::diagnostic::Diagnostic;
 use crate::infer::{self, quoted, types_compatible};
 use crate::literal::Literal;
 use crate::module::{BlockId, Body, Definition, Function, Module, OpId, Operation, RegionId, ValueId};
-use crate::op::{Chlo, Collective, Control, Creation, Op, Shape};
+use crate::op::{Chlo, Collective, Control, Creation, Op, Shape, Sharding};
 use crate::types::Type;
 
 /// The check of one function's body.
@@ -21,6 +23,10 @@ pub(super) struct BodyCheck<'a> {
     findings: &'a mut Findings,
     /// Which values may be used here: defined earlier in this block or in one around it, up to an isolated region.
     visible: Visible,
+    /// Axes on which a body around this place is that of one device.
+    manual: ManualAxesInForce,
+    /// How often each value is used, for those who ask.
+    uses: OnceCell<HashMap<ValueId, usize>>,
     /// Regions that have been entered, so that a body that names one twice does not repeat its work without end.
     entered: HashSet<RegionId>,
 }
@@ -83,6 +89,8 @@ impl<'a> BodyCheck<'a> {
             body,
             findings,
             visible,
+            manual: ManualAxesInForce::default(),
+            uses: OnceCell::new(),
             entered: HashSet::new(),
         }
     }
@@ -139,9 +147,15 @@ impl<'a> BodyCheck<'a> {
             Vec::new()
         };
         let shown = self.visible.stack.len();
+        if let Some(parent) = parent {
+            self.manual.enter(&parent.op);
+        }
         for block in &found.blocks {
             self.block(*block, parent, depth);
             self.visible.hide_to(shown);
+        }
+        if let Some(parent) = parent {
+            self.manual.leave(&parent.op);
         }
         for value in hidden {
             self.visible.show(value);
@@ -217,6 +231,16 @@ impl<'a> BodyCheck<'a> {
             &operation.op,
             [operands.len(), results.len(), operation.regions.len()].map(Some),
         )?;
+        let place = sharding::Place {
+            module: self.module,
+            manual: &self.manual,
+            values: sharding::Values {
+                function: self.function,
+                body: self.body,
+                uses: &self.uses,
+            },
+        };
+        sharding::check_operation(operation, &operands, &results, &place)?;
         if matches!(operation.op, Op::Foreign(_)) {
             return Ok(());
         }
@@ -330,7 +354,9 @@ pub(crate) fn constant(body: &Body, value: ValueId) -> Option<&Literal> {
         return None;
     };
     match &body.ops.get(op)?.op {
-        Op::Creation(Creation::Constant(constant)) => Some(&constant.value),
+        Op::Creation(Creation::Constant(constant)) | Op::Sharding(Sharding::Constant(constant)) => {
+            Some(&constant.value)
+        }
         _ => None,
     }
 }
@@ -379,8 +405,14 @@ fn check_place(operation: &Operation, parent: Option<&Operation>, is_last: bool)
         Op::Control(Control::FuncReturn) => {
             ensure!(parent.is_none(), "expects parent op 'func.func'");
         }
+        Op::Sharding(Sharding::Return) => {
+            ensure!(
+                foreign || parent.is_some_and(|parent| matches!(parent.op, Op::Sharding(_))),
+                "must end a region of a Shardy operation"
+            );
+        }
         Op::Control(Control::Return) => {
-            let fits = parent.is_some_and(|parent| !matches!(parent.op, Op::Foreign(_)));
+            let fits = parent.is_some_and(|parent| !matches!(parent.op, Op::Foreign(_) | Op::Sharding(_)));
             ensure!(fits || foreign, "must end a region of a StableHLO operation");
         }
         _ => ensure!(foreign, "cannot end a region of this operation"),
@@ -390,7 +422,12 @@ fn check_place(operation: &Operation, parent: Option<&Operation>, is_last: bool)
 
 /// Whether no region of the operation may use a value from outside (ODS: `IsolatedFromAbove`).
 const fn is_isolated(op: &Op) -> bool {
-    matches!(op, Op::Control(Control::AsyncStart) | Op::Chlo(Chlo::Scan(_)))
+    matches!(
+        op,
+        Op::Control(Control::AsyncStart)
+            | Op::Chlo(Chlo::Scan(_))
+            | Op::Sharding(Sharding::ManualComputation(_) | Sharding::NamedComputation(_))
+    )
 }
 
 /// What `async_start` may hold.

@@ -28,10 +28,7 @@ pub(super) fn check(op: &Op, cx: &OpContext<'_>) -> OpResult<()> {
             cx.operands,
             cx.results,
         ),
-        Op::Control(Control::CustomCall(call)) => call
-            .called_computations
-            .iter()
-            .try_for_each(|symbol| resolve(module, symbol).map(|_| ())),
+        // What a custom call may call is between it and its target: released artifacts name functions that are not there.
         _ => Ok(()),
     }
 }

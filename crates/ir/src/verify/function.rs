@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::body::BodyCheck;
-use super::{Findings, types};
+use super::{Findings, sharding, types};
 use crate::diagnostic::Diagnostic;
 use crate::infer::quoted;
 use crate::module::{Body, Function, Module};
@@ -20,7 +20,8 @@ pub(super) fn check_symbols(module: &Module, findings: &mut Findings) {
         .functions
         .iter()
         .map(|(_, function)| (&function.name, function.source));
-    for (symbol, source) in functions.chain(foreign) {
+    let meshes = module.meshes.iter().map(|(_, mesh)| (&mesh.name, mesh.source));
+    for (symbol, source) in functions.chain(meshes).chain(foreign) {
         if !seen.insert(symbol) {
             findings.report(Diagnostic::new(
                 format!("redefinition of symbol named '{symbol}'"),
@@ -41,6 +42,9 @@ pub(crate) fn check(module: Option<&Module>, function: &Function, findings: &mut
         for (index, parameter) in parameters.iter().enumerate() {
             if let Err(error) = types::check(&parameter.ty) {
                 findings.report(report(format!("{role} #{index}: {error}")));
+            }
+            if let Err(error) = sharding::check_parameter(parameter, module) {
+                findings.report(report(format!("{role} {index} - {error}")));
             }
         }
     }

@@ -7,6 +7,7 @@
 //! * Numbers of operands, results and regions are those of the operation's row; types obey the rules of [`crate::infer`], and
 //!   declared result types agree with inferred ones.
 //! * Symbols are unique, calls resolve and their types agree; no function calls itself, directly or through others.
+//! * Shardings name meshes that are there, use each axis at most once, and fit the ranks of their values.
 //! * Regions nest at most [`NESTING`] deep, so that recursion over them is safe.
 //!
 //! Operations of dialects that we do not know are carried as they are: only their operands are checked.
@@ -15,6 +16,7 @@ pub(crate) mod body;
 mod calls;
 pub(crate) mod context;
 pub(crate) mod function;
+pub(crate) mod sharding;
 pub(crate) mod types;
 
 use artifact_core::limit::Limit;
@@ -24,6 +26,7 @@ use crate::module::Module;
 
 pub(crate) use calls::resolve;
 pub use context::{OpError, RegionTypes};
+pub use sharding::check_mesh;
 
 /// How deep regions may nest.
 pub const NESTING: Limit = Limit::new("nesting of regions", 256, "levels");
@@ -36,6 +39,7 @@ pub const DIAGNOSTICS_MAX: usize = 100;
 pub fn verify(module: &Module) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     function::check_symbols(module, &mut findings);
+    sharding::check_meshes(module, &mut findings);
     for (_, function) in module.functions.iter() {
         function::check(Some(module), function, &mut findings);
     }

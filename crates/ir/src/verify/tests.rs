@@ -183,7 +183,7 @@ fn the_builder_infers_and_refuses() {
         Ok(vec![])
     });
     let foreign = crate::op::ForeignOp {
-        name: "sdy.manual_computation".into(),
+        name: "mpmd.fragment".into(),
         properties: crate::attribute::NamedAttributes::new(),
         terminator: false,
     };

@@ -16,12 +16,13 @@
 
 mod read;
 mod read_error;
+mod sdy;
 mod varint;
 mod write;
 
 pub use read::{Portable, read};
 pub use read_error::{ReadError, ReadErrorKind};
-pub use write::{WriteError, WriteErrorKind, WriteOptions, write};
+pub use write::{Encoded, WriteError, WriteErrorKind, WriteOptions, write};
 
 use artifact_core::limit::Limit;
 
@@ -56,8 +57,6 @@ mod section {
     pub(super) const ATTRIBUTE_TYPE: u8 = 2;
     pub(super) const ATTRIBUTE_TYPE_OFFSET: u8 = 3;
     pub(super) const IR: u8 = 4;
-    pub(super) const RESOURCE: u8 = 5;
-    pub(super) const RESOURCE_OFFSET: u8 = 6;
     pub(super) const DIALECT_VERSIONS: u8 = 7;
     pub(super) const PROPERTIES: u8 = 8;
 }

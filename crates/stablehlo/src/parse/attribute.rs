@@ -188,6 +188,7 @@ impl<'a> Parser<'a> {
         let bracketed = self.at(Kind::Less) && self.token.start() == token.end();
         match (dialect, mnemonic) {
             (_, None) if !bracketed => self.attribute_alias(self.slice(token), token.start()),
+            ("sdy", _) => self.nested(|parser| parser.sdy_attribute(token, mnemonic)),
             ("stablehlo" | "chlo", _) => self.nested(|parser| parser.own_attribute(token, mnemonic)),
             _ => {
                 if bracketed {

@@ -18,6 +18,7 @@ mod operation;
 mod pretty;
 mod region;
 mod scope;
+mod sdy;
 mod types;
 
 use artifact_core::limit::Limit;

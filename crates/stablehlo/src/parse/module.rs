@@ -1,9 +1,9 @@
 //! The top level of a text, and modules.
 
-use artifact_ir::attribute::Attribute;
+use artifact_ir::attribute::{Attribute, SdyAttribute};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::location::Locations;
-use artifact_ir::module::{Body, ForeignGlobal, Function, Module};
+use artifact_ir::module::{Body, ForeignGlobal, Function, MeshGlobal, Module};
 
 use super::cursor::{Parser, Read};
 use super::operation::is_own_dialect;
@@ -15,7 +15,7 @@ impl Parser<'_> {
         let mut implicit = Module::new();
         self.members(&mut implicit, true);
         implicit.locations = std::mem::take(&mut self.locations);
-        if !implicit.functions.is_empty() || !implicit.foreign.is_empty() {
+        if !implicit.functions.is_empty() || !implicit.meshes.is_empty() || !implicit.foreign.is_empty() {
             self.modules.push(implicit);
         }
     }
@@ -56,9 +56,9 @@ impl Parser<'_> {
                 }
                 "module" | "builtin.module" if top => self.module(),
                 "module" | "builtin.module" => Err(self.error_here("nested modules are not supported")),
-                name if name.starts_with("sdy.") => {
-                    module.foreign.push(self.foreign_global()?);
-                    Ok(())
+                "sdy.mesh" => {
+                    let mesh = self.mesh_global()?;
+                    self.add_mesh(module, mesh)
                 }
                 name => Err(self.misplaced(name)),
             },
@@ -66,6 +66,10 @@ impl Parser<'_> {
                 "\"func.func\"" => {
                     let function = self.generic_function()?;
                     self.add_function(module, function)
+                }
+                "\"sdy.mesh\"" => {
+                    let mesh = self.generic_mesh()?;
+                    self.add_mesh(module, mesh)
                 }
                 "\"builtin.module\"" if top => self.generic_module(),
                 "\"builtin.module\"" => Err(self.error_here("nested modules are not supported")),
@@ -89,7 +93,7 @@ impl Parser<'_> {
     }
 
     fn add_function(&mut self, module: &mut Module, function: Function) -> Read<()> {
-        if module.function(&function.name).is_some() {
+        if module.function(&function.name).is_some() || module.mesh(&function.name).is_some() {
             let offset = function.source.get().unwrap_or(0);
             return Err(self.error(
                 offset,
@@ -200,39 +204,58 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `sdy.mesh @name = <...> {...} loc(...)`: carried as text.
-    fn foreign_global(&mut self) -> Read<ForeignGlobal> {
+    fn add_mesh(&mut self, module: &mut Module, mesh: MeshGlobal) -> Read<()> {
+        if module.mesh(&mesh.name).is_some() || module.function(&mesh.name).is_some() {
+            let offset = mesh.source.get().unwrap_or(0);
+            return Err(self.error(offset, format!("redefinition of symbol named '{}'", mesh.name)));
+        }
+        module.add_mesh(mesh);
+        Ok(())
+    }
+
+    /// `sdy.mesh @name = <...> {...} loc(...)`; the word is ahead.
+    fn mesh_global(&mut self) -> Read<MeshGlobal> {
         let token = self.bump();
-        let symbol = if self.at(Kind::Symbol) {
-            let symbol = self.bump();
-            Some(self.symbol_text(symbol)?)
-        } else {
-            None
-        };
-        let start = self.token.start();
-        self.skip_global()?;
-        let text = self.slice_from(start).into();
-        self.trailing_location()?;
-        Ok(ForeignGlobal {
-            name: self.name(self.slice(token)),
-            symbol,
-            text,
+        let symbol = self.expect(Kind::Symbol)?;
+        let name = self.symbol_text(symbol)?;
+        self.expect(Kind::Equal)?;
+        let mesh = self.sdy_mesh()?;
+        let attributes = self.optional_dictionary()?;
+        Ok(MeshGlobal {
+            name,
+            mesh,
+            attributes,
+            location: self.trailing_location()?,
             source: SourceOffset::new(token.start()),
         })
     }
 
-    /// Takes tokens up to the location, or to the next member.
-    fn skip_global(&mut self) -> Read<()> {
-        loop {
-            match self.kind() {
-                Kind::End | Kind::RightBrace => return Ok(()),
-                Kind::Word if self.at_word("loc") || self.slice(self.token).contains('.') => return Ok(()),
-                Kind::LeftBrace | Kind::LeftParen | Kind::LeftSquare | Kind::Less => self.skip_balanced()?,
-                _ => {
-                    self.bump();
-                }
-            }
-        }
+    /// `"sdy.mesh"() <{mesh = #sdy.mesh<...>, sym_name = "x"}> {...} : () -> ()`; the string is ahead.
+    fn generic_mesh(&mut self) -> Read<MeshGlobal> {
+        let token = self.bump();
+        self.expect(Kind::LeftParen)?;
+        self.expect(Kind::RightParen)?;
+        let mut attributes = self.properties()?;
+        let offset = self.token.start();
+        let more = self.optional_dictionary()?;
+        self.merge(&mut attributes, more, offset)?;
+        self.empty_signature()?;
+        let location = self.trailing_location()?;
+        let (name, mesh) = (attributes.remove("sym_name"), attributes.remove("mesh"));
+        let name = name.as_ref().and_then(Attribute::as_str);
+        let (Some(name), Some(Attribute::Sdy(SdyAttribute::Mesh(mesh)))) = (name, mesh) else {
+            return Err(self.error(
+                token.start(),
+                "a mesh needs 'sym_name', a string, and 'mesh', such as #sdy.mesh<[\"x\"=2]>",
+            ));
+        };
+        Ok(MeshGlobal {
+            name: name.into(),
+            mesh,
+            attributes,
+            location,
+            source: SourceOffset::new(token.start()),
+        })
     }
 
     /// `"dialect.op"() ... : () -> ()` of an unknown dialect: carried as text.

@@ -327,6 +327,6 @@ fn complete(body: &mut Body, placed: OpId, operation: NewOperation, results: Vec
 pub(super) fn is_own_dialect(name: &str) -> bool {
     matches!(
         name.split('.').next(),
-        Some("stablehlo" | "chlo" | "check" | "interpreter")
+        Some("stablehlo" | "chlo" | "sdy" | "check" | "interpreter")
     )
 }

@@ -52,8 +52,8 @@ fn modules_and_functions() {
         (1, 1, 1)
     );
     assert!(module.functions[module.function("d").unwrap()].body.is_none());
-    assert_eq!(module.foreign[0].text.as_ref(), "= <[\"x\"=2]> {a = 1}");
-    assert_eq!(module.foreign[0].symbol.as_deref(), Some("mesh"));
+    let mesh = &module.meshes[module.mesh("mesh").unwrap()];
+    assert_eq!((mesh.mesh.axes[0].size, mesh.attributes.len()), (2, 1));
 }
 
 #[test]

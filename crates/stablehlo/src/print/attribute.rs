@@ -78,6 +78,7 @@ impl Writer {
             Attribute::DenseArray(array) => self.dense_array(array),
             Attribute::Elements(literal) => self.literal(literal),
             Attribute::Stablehlo(attribute) => self.stablehlo_attribute(attribute, dialect),
+            Attribute::Sdy(attribute) => self.sdy_attribute(attribute),
             Attribute::Foreign(text) => self.push(text),
             Attribute::Opaque(opaque) => self.opaque(opaque),
         }

@@ -6,7 +6,7 @@
 use artifact_core::entity::EntityId;
 use artifact_ir::location::LocationId;
 use artifact_ir::module::{Block, Body, OpId, Operation, RegionId, ValueId};
-use artifact_ir::op::{Binary, Chlo, Contraction, Control, Creation, Linalg, Op, Reduction, Shape};
+use artifact_ir::op::{Binary, Chlo, Contraction, Control, Creation, Linalg, Op, Reduction, Shape, Sharding};
 use artifact_ir::types::{Element, TensorType, Type};
 
 use super::dialect::ConvRoles;
@@ -25,6 +25,8 @@ pub(super) enum Form {
     Reducer,
     /// `while(..) cond {..} do {..}`.
     While,
+    /// `sdy.manual_computation(..) .. (%arg0: T) {..}`.
+    Sharded,
 }
 
 /// The form of every operation of a body.
@@ -58,6 +60,12 @@ fn form(body: &Body, operation: &Operation, locations: bool) -> Form {
     match &operation.op {
         Op::Reduction(Reduction::Reduce(_)) => reduce_form(body, operation, locations),
         Op::Control(Control::While) if is_short_while(body, operation, locations) => Form::While,
+        Op::Sharding(Sharding::ManualComputation(_) | Sharding::NamedComputation(_)) => {
+            match operation.regions.as_slice() {
+                [region] if only_block(body, *region).is_some() => Form::Sharded,
+                _ => Form::Generic,
+            }
+        }
         _ if operation.regions.is_empty() && is_plain(body, operation) => Form::Plain,
         _ => Form::Generic,
     }
@@ -87,6 +95,7 @@ fn is_plain(body: &Body, operation: &Operation) -> bool {
         Op::Linalg(linalg) => matches!(linalg, Linalg::Fft(_) | Linalg::Cholesky(_)),
         Op::Control(control) => is_plain_control(body, operation, control),
         Op::Chlo(chlo) => is_plain_chlo(chlo),
+        Op::Sharding(sharding) => is_plain_sharding(body, operation, sharding),
         Op::Indexing(_) | Op::Reduction(_) | Op::Collective(_) | Op::Testing(_) | Op::Foreign(_) => false,
     }
 }
@@ -110,6 +119,22 @@ fn is_plain_control(body: &Body, operation: &Operation, control: &Control) -> bo
         | Control::GetTupleElement(_)
         | Control::Return => true,
         Control::AsyncDone | Control::AsyncStart | Control::Case | Control::If | Control::While => false,
+    }
+}
+
+/// Those of one operand and one result give one type for both.
+fn is_plain_sharding(body: &Body, operation: &Operation, sharding: &Sharding) -> bool {
+    let ty = |value: &ValueId| body.ty(*value);
+    match sharding {
+        Sharding::Constant(constant) => {
+            let literal = constant.value.ty();
+            let same =
+                matches!(operation.results.first().map(ty), Some(Type::Tensor(result)) if result == literal);
+            same && matches!(literal.element, Element::Plain(_))
+        }
+        Sharding::ManualComputation(_) | Sharding::NamedComputation(_) => false,
+        Sharding::Return | Sharding::ShardingGroup(_) => true,
+        _ => operation.operands.first().map(ty) == operation.results.first().map(ty),
     }
 }
 

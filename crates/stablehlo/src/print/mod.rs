@@ -15,6 +15,8 @@ mod module;
 mod names;
 mod operation;
 mod plain;
+mod sdy;
+mod sharding;
 mod writer;
 
 #[cfg(test)]
@@ -36,7 +38,7 @@ pub struct PrintOptions {
     pub form: OperationForm,
 }
 
-/// How operations are spelled. Modules and functions are always in their short form.
+/// How operations are spelled. Modules, meshes and functions are always in their short form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OperationForm {
     /// The short form of StableHLO where an operation has one.

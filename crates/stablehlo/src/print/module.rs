@@ -1,7 +1,7 @@
 //! Modules and functions.
 
 use artifact_ir::location::LocationId;
-use artifact_ir::module::{ForeignGlobal, Function, Module, Parameter, Visibility};
+use artifact_ir::module::{ForeignGlobal, Function, MeshGlobal, Module, Parameter, Visibility};
 use artifact_ir::types::Type;
 
 use super::PrintOptions;
@@ -46,6 +46,9 @@ impl ModulePrinter<'_> {
             self.writer.dictionary(&module.attributes, Dialect::Stablehlo);
         }
         self.writer.push(" {\n");
+        for (_, mesh) in module.meshes.iter() {
+            self.mesh(mesh);
+        }
         for foreign in &module.foreign {
             self.foreign(foreign);
         }
@@ -57,20 +60,22 @@ impl ModulePrinter<'_> {
         self.writer.push("\n");
     }
 
-    /// An operation of another dialect, as it was written.
+    /// `sdy.mesh @mesh = <["x"=2]> {...}`.
+    fn mesh(&mut self, mesh: &MeshGlobal) {
+        self.writer.indent(1);
+        self.writer.push("sdy.mesh ");
+        self.writer.symbol(mesh.name.as_bytes());
+        self.writer.push(" = ");
+        self.writer.sdy_mesh(&mesh.mesh);
+        self.writer.optional_dictionary(&mesh.attributes);
+        self.location(mesh.location);
+        self.writer.push("\n");
+    }
+
+    /// An operation of another dialect, as it was written; its symbol is among its attributes.
     fn foreign(&mut self, global: &ForeignGlobal) {
         self.writer.indent(1);
-        if global.text.starts_with('(') {
-            // The generic form: the symbol is among the attributes.
-            self.writer.string(global.name.as_bytes());
-        } else {
-            self.writer.push(&global.name);
-            if let Some(symbol) = &global.symbol {
-                self.writer.push(" ");
-                self.writer.symbol(symbol.as_bytes());
-            }
-            self.writer.push(" ");
-        }
+        self.writer.string(global.name.as_bytes());
         self.writer.push(&global.text);
         self.writer.push("\n");
     }

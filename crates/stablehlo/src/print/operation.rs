@@ -141,7 +141,7 @@ impl<'a> BodyPrinter<'a> {
     }
 
     /// `%arg0: tensor<f32>`.
-    fn block_argument(&mut self, argument: ValueId, location: LocationId) {
+    pub(super) fn block_argument(&mut self, argument: ValueId, location: LocationId) {
         self.writer.value(&self.names, argument);
         write!(self.writer, ": {}", self.body.ty(argument));
         self.location(location);
@@ -158,6 +158,7 @@ impl<'a> BodyPrinter<'a> {
             Form::Generic => self.generic_head(operation),
             Form::Plain => self.plain(operation),
             Form::While => self.while_head(operation),
+            Form::Sharded => self.sharded_head(operation),
             Form::Applies | Form::Reducer => self.reduce_head(operation, form),
         }
         let regions_follow = !operation.regions.is_empty() && form != Form::Applies;
@@ -187,6 +188,7 @@ impl<'a> BodyPrinter<'a> {
                 self.writer.push("cond {\n");
             }
             (Form::While, _) => self.writer.push(" do {\n"),
+            (Form::Sharded, _) => self.sharded_arguments(op),
             (Form::Reducer | Form::Applies | Form::Plain, _) => {
                 self.writer.push("\n");
                 self.writer.indent(self.level);
@@ -203,9 +205,13 @@ impl<'a> BodyPrinter<'a> {
         self.level -= 1;
         self.writer.indent(self.level);
         self.writer.push("}");
-        if self.forms.get(op) == Form::Generic {
-            self.writer.push(")");
-            self.generic_tail(operation);
+        match self.forms.get(op) {
+            Form::Generic => {
+                self.writer.push(")");
+                self.generic_tail(operation);
+            }
+            Form::Sharded => self.generic_tail(operation),
+            Form::Plain | Form::Applies | Form::Reducer | Form::While => {}
         }
         self.end(operation);
     }

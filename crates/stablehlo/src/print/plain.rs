@@ -25,6 +25,7 @@ impl BodyPrinter<'_> {
             Op::Shape(op) => self.shape(operation, op),
             Op::Contraction(op) => self.contraction(operation, op),
             Op::Linalg(op) => self.linalg(operation, op),
+            Op::Sharding(op) => self.sharding(operation, op),
             // Of the others, CHLO's functions of one operand have a short form only.
             _ => self.simple(operation, Arrow),
         }
@@ -37,7 +38,7 @@ impl BodyPrinter<'_> {
     }
 
     /// ` %0, %1`, nothing for no operand.
-    fn spaced_operands(&mut self, operation: &Operation) {
+    pub(super) fn spaced_operands(&mut self, operation: &Operation) {
         if !operation.operands.is_empty() {
             self.writer.push(" ");
             self.operands(&operation.operands);

@@ -403,10 +403,10 @@ fn calls_and_attributes() {
     };
     draft.value(Indexing::Gather(gather), &[a, indices], f32(&[4]));
     let foreign = ForeignOp {
-        name: "sdy.sharding_constraint".into(),
+        name: "mpmd.transfer".into(),
         properties: [(
-            "sharding".into(),
-            Attribute::Foreign("#sdy.sharding<@mesh, [{}]>".into()),
+            "route".into(),
+            Attribute::Foreign("#mpmd.route<@mesh, [{}]>".into()),
         )]
         .into_iter()
         .collect(),
@@ -420,7 +420,7 @@ fn calls_and_attributes() {
     func.call @"odd name"(%arg0) : (tensor<4xf32>) -> ()
     stablehlo.custom_call @target(%arg0) {api_version = 4 : i32, backend_config = "a\22b\0A", has_side_effect = true, mhlo.y = {channel = #stablehlo.channel_handle<handle = 1, type = 0>, "odd-name" = [-1 : i64, tensor<2xf32>], unit}} : (tensor<4xf32>) -> ()
     %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<4xf32>, tensor<4x1xi64>) -> tensor<4xf32>
-    %1 = "sdy.sharding_constraint"(%arg0) <{sharding = #sdy.sharding<@mesh, [{}]>}> : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = "mpmd.transfer"(%arg0) <{route = #mpmd.route<@mesh, [{}]>}> : (tensor<4xf32>) -> tensor<4xf32>
     func.return
   }
 }
@@ -437,9 +437,9 @@ fn modules_and_locations() {
     module.name = Some("jit_f".into());
     module.attributes.insert("mhlo.num_partitions", Attribute::i64(1));
     module.foreign.push(ForeignGlobal {
-        name: "sdy.mesh".into(),
-        symbol: Some("mesh".into()),
-        text: "= <[\"x\"=2]>".into(),
+        name: "mpmd.topology".into(),
+        symbol: Some("t".into()),
+        text: "() {sym_name = \"t\"} : () -> ()".into(),
         source: artifact_ir::diagnostic::SourceOffset::NONE,
     });
     let file = module.locations.intern(Location::File {
@@ -477,7 +477,7 @@ fn modules_and_locations() {
         &module,
         &options,
         r#"module @jit_f attributes {mhlo.num_partitions = 1 : i64} {
-  sdy.mesh @mesh = <["x"=2]>
+  "mpmd.topology"() {sym_name = "t"} : () -> ()
   func.func public @main(%arg0: tensor<f32> loc(#loc2)) -> tensor<f32> {
     %0 = stablehlo.add %arg0, %arg0 : tensor<f32> loc(#loc3)
     func.return %0 : tensor<f32>

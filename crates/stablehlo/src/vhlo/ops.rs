@@ -729,6 +729,8 @@ pub(crate) struct VersionedOp {
     pub(crate) names: Vec<Arc<str>>,
     /// The attributes of the newest version, in the order of their names, and since when they are there.
     pub(crate) newest: &'static [AttributeRow],
+    /// Whether what stands for an absent attribute depends on the operands.
+    pub(crate) depends_on_rank: bool,
 }
 
 /// Every operation, by name in VHLO and by name in StableHLO.
@@ -798,6 +800,12 @@ impl Opset {
                 .map(|attribute| attribute.name.into())
                 .collect(),
             newest: newest.map_or(&[], |newest| newest.attributes),
+            depends_on_rank: row.attributes.iter().any(|attribute| {
+                matches!(
+                    attribute.absent,
+                    Absent::Ones | Absent::NoPadding | Absent::Falses
+                )
+            }),
             row,
         });
     }

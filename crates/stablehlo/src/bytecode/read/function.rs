@@ -93,7 +93,9 @@ impl Reader<'_> {
         let head = self.head(cursor)?;
         match head.name.clone() {
             OpName::Function => self.function(cursor, head),
-            OpName::Foreign { name, .. } => self.global(cursor, &name, head),
+            OpName::Mesh => self.mesh(head),
+            OpName::Foreign { name, .. } => Err(beside_functions(&name, head.offset)),
+            OpName::Sharding(spec, _) => Err(beside_functions(spec.name, head.offset)),
             OpName::Unknown(name) => Err(self.unknown(&name, head.offset)),
             OpName::Versioned(op) => Err(ReadError::malformed(
                 head.offset,
@@ -104,13 +106,6 @@ impl Reader<'_> {
                 "nested modules are not supported",
             )),
         }
-    }
-
-    fn global(&mut self, _cursor: &mut Cursor<'_>, name: &Arc<str>, head: Head) -> Read<()> {
-        Err(ReadError::foreign(
-            head.offset,
-            format!("'{name}' beside functions"),
-        ))
     }
 
     fn function(&mut self, cursor: &mut Cursor<'_>, mut head: Head) -> Read<()> {
@@ -169,6 +164,13 @@ impl Reader<'_> {
         cursor.finish("the properties of a function")?;
         Ok(attributes)
     }
+}
+
+fn beside_functions(name: &str, offset: usize) -> ReadError {
+    ReadError::foreign(
+        offset,
+        format!("'{name}' stands beside the functions of the module, where it is not known here"),
+    )
 }
 
 fn function_of(attributes: &mut NamedAttributes, offset: usize) -> Read<Function> {

@@ -9,6 +9,7 @@ mod names;
 mod operation;
 mod pool;
 mod sections;
+mod sharding;
 mod text;
 mod vhlo;
 

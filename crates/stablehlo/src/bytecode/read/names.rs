@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use artifact_ir::op::OpSpec;
+
 use super::super::read_error::ReadError;
-use super::super::{ENTRIES, section, since};
+use super::super::{ENTRIES, sdy, section, since};
 use super::cursor::{Cursor, Read};
 use super::sections::{Sections, next_section};
 use crate::vhlo::ops::{Opset, VersionedOp};
@@ -70,6 +72,7 @@ pub(super) fn entries(cursor: &mut Cursor<'_>) -> Read<usize> {
 pub(super) enum Dialect {
     Builtin,
     Vhlo,
+    Sdy,
     Other,
 }
 
@@ -86,6 +89,10 @@ pub(super) enum OpName {
     Versioned(&'static VersionedOp),
     /// One of VHLO that no version up to the current one has: its name.
     Unknown(Arc<str>),
+    /// An operation of Shardy, and how its attributes are stored.
+    Sharding(&'static OpSpec, &'static [(&'static str, bool)]),
+    /// `sdy.mesh`.
+    Mesh,
     /// One of another dialect: its full name, and whether its dialect knew it when the file was written.
     Foreign { name: Arc<str>, registered: bool },
 }
@@ -157,6 +164,7 @@ fn dialect(cursor: &mut Cursor<'_>, sections: &Sections, strings: &Strings<'_>) 
     let dialect = match name {
         "builtin" => Dialect::Builtin,
         "vhlo" => Dialect::Vhlo,
+        "sdy" => Dialect::Sdy,
         _ => Dialect::Other,
     };
     Ok((dialect, name.into()))
@@ -171,8 +179,16 @@ fn op_name(dialect: Dialect, dialect_name: &str, name: &str, registered: bool) -
             Some(op) => OpName::Versioned(op),
             None => OpName::Unknown(name.into()),
         },
-        _ => OpName::Foreign {
-            name: format!("{dialect_name}.{name}").into(),
+        (Dialect::Sdy, "mesh") => OpName::Mesh,
+        _ => other_name(&format!("{dialect_name}.{name}"), registered),
+    }
+}
+
+fn other_name(name: &str, registered: bool) -> OpName {
+    match OpSpec::find(name).filter(|_| name.starts_with("sdy.")) {
+        Some(spec) => OpName::Sharding(spec, sdy::properties_of(name)),
+        None => OpName::Foreign {
+            name: name.into(),
             registered,
         },
     }

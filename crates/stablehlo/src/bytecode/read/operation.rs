@@ -160,10 +160,11 @@ impl<'a> Reader<'a> {
             OpName::Foreign { name, registered } => self
                 .foreign(&name, registered, head)
                 .map(|op| Op::Foreign(Box::new(op))),
+            OpName::Sharding(spec, stored) => self.sharding(spec, stored, head),
             OpName::Unknown(name) => Err(self.unknown(&name, head.offset)),
-            OpName::Module | OpName::Function | OpName::Cast => Err(ReadError::foreign(
+            OpName::Module | OpName::Function | OpName::Mesh | OpName::Cast => Err(ReadError::foreign(
                 head.offset,
-                "a module or a function inside of another one, which StableHLO does not have",
+                "a module, a function or a mesh inside of a function, which StableHLO does not have",
             )),
         }
     }

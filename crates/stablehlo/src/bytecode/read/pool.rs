@@ -165,7 +165,7 @@ impl<'a> Pool<'a> {
             _ if !entry.binary => return self.type_text(&cursor).map(AnyType::Type),
             Dialect::Builtin => AnyType::Type(self.builtin_type(&mut cursor)?),
             Dialect::Vhlo => self.vhlo_type(&mut cursor)?,
-            Dialect::Other => {
+            Dialect::Sdy | Dialect::Other => {
                 let message = format!("a type of the dialect `{name}`, which is not known here");
                 return Err(ReadError::foreign(cursor.offset(), message));
             }
@@ -212,6 +212,7 @@ impl<'a> Pool<'a> {
             _ if !entry.binary => return self.attribute_text(&cursor),
             Dialect::Builtin => self.builtin_attribute(&mut cursor)?,
             Dialect::Vhlo => self.vhlo_attribute(&mut cursor)?,
+            Dialect::Sdy => self.sdy_attribute(&mut cursor)?,
             Dialect::Other => return Ok(self.opaque(&name, &entry.place)),
         };
         cursor.finish("an attribute")?;

@@ -11,7 +11,7 @@ use artifact_ir::types::{ElementType, TensorType, Type};
 
 use super::super::builtin;
 use super::error::WriteError;
-use super::tables::{Dialect, Entry};
+use super::tables::Dialect;
 use super::token::{Tail, Token};
 use super::{Write, Writer};
 use crate::vhlo::Version;
@@ -21,29 +21,19 @@ use crate::vhlo::codes::{AttributeCode, number_of};
 pub(super) const OTHER_DIALECTS_SINCE: Version = Version::new(1, 11, 0);
 
 impl Writer<'_> {
-    pub(super) fn vhlo_entry(&mut self, tokens: Vec<Token>) -> u32 {
-        self.tables.attribute(Entry {
-            dialect: Dialect::Vhlo,
-            binary: true,
-            tokens,
-            tail: None,
-        })
+    pub(super) fn vhlo_entry(&mut self, tokens: &[Token]) -> u32 {
+        self.tables.attribute(Dialect::Vhlo, true, tokens, None)
     }
 
-    pub(super) fn builtin_entry(&mut self, tokens: Vec<Token>) -> u32 {
-        self.tables.attribute(Entry {
-            dialect: Dialect::Builtin,
-            binary: true,
-            tokens,
-            tail: None,
-        })
+    pub(super) fn builtin_entry(&mut self, tokens: &[Token]) -> u32 {
+        self.tables.attribute(Dialect::Builtin, true, tokens, None)
     }
 
     fn coded(&mut self, code: AttributeCode, rest: impl IntoIterator<Item = Token>) -> Write<u32> {
         self.require(code.since(), || format!("an attribute of the kind {code:?}"))?;
         let mut tokens = vec![Token::Varint(code as u64)];
         tokens.extend(rest);
-        Ok(self.vhlo_entry(tokens))
+        Ok(self.vhlo_entry(&tokens))
     }
 
     /// The number of an attribute in VHLO's encoding; in the builtin one where VHLO has none.
@@ -149,12 +139,12 @@ impl Writer<'_> {
 
     fn tensor_attribute(&mut self, ty: &Arc<TensorType>, bytes: Blob) -> Write<u32> {
         let ty = self.ty(&Type::Tensor(Arc::clone(ty)))?;
-        Ok(self.tables.attribute(Entry {
-            dialect: Dialect::Vhlo,
-            binary: true,
-            tokens: vec![Token::Varint(AttributeCode::Tensor as u64), Token::Type(ty)],
-            tail: Some(Tail(bytes)),
-        }))
+        Ok(self.tables.attribute(
+            Dialect::Vhlo,
+            true,
+            &[Token::Varint(AttributeCode::Tensor as u64), Token::Type(ty)],
+            Some(Tail(bytes)),
+        ))
     }
 
     fn stablehlo(&mut self, attribute: &StablehloAttribute) -> Write<u32> {
@@ -247,15 +237,12 @@ impl Writer<'_> {
             tokens.push(Token::Attribute(self.builtin_string(name.as_bytes())));
             tokens.push(Token::Attribute(self.attribute(value)?));
         }
-        Ok(self.builtin_entry(tokens))
+        Ok(self.builtin_entry(&tokens))
     }
 
     pub(super) fn builtin_string(&mut self, bytes: &[u8]) -> u32 {
         let string = self.tables.string(bytes);
-        self.builtin_entry(vec![
-            Token::Varint(builtin::STRING),
-            Token::Varint(u64::from(string)),
-        ])
+        self.builtin_entry(&[Token::Varint(builtin::STRING), Token::Varint(u64::from(string))])
     }
 
     /// The number of an attribute in the builtin encoding.
@@ -306,7 +293,7 @@ impl Writer<'_> {
                     for nested in &symbol.nested {
                         let name = self.builtin_string(nested.as_bytes());
                         let flat = vec![Token::Varint(builtin::FLAT_SYMBOL), Token::Attribute(name)];
-                        tokens.push(Token::Attribute(self.builtin_entry(flat)));
+                        tokens.push(Token::Attribute(self.builtin_entry(&flat)));
                     }
                     tokens
                 }
@@ -314,6 +301,7 @@ impl Writer<'_> {
             Attribute::DenseArray(array) => return self.dense_array(array),
             Attribute::Elements(literal) => return self.builtin_literal(literal),
             Attribute::Foreign(text) => return self.foreign(text),
+            Attribute::Sdy(attribute) => return self.sdy(attribute),
             Attribute::Stablehlo(_) => return self.attribute(attribute),
             Attribute::Opaque(opaque) => {
                 return Err(WriteError::no_form(format!(
@@ -322,7 +310,7 @@ impl Writer<'_> {
                 )));
             }
         };
-        Ok(self.builtin_entry(tokens))
+        Ok(self.builtin_entry(&tokens))
     }
 
     pub(super) fn builtin_dictionary(&mut self, attributes: &NamedAttributes) -> Write<u32> {
@@ -334,17 +322,17 @@ impl Writer<'_> {
             tokens.push(Token::Attribute(self.builtin_string(name.as_bytes())));
             tokens.push(Token::Attribute(self.builtin_attribute(value)?));
         }
-        Ok(self.builtin_entry(tokens))
+        Ok(self.builtin_entry(&tokens))
     }
 
     fn builtin_literal(&mut self, literal: &Literal) -> Write<u32> {
         let ty = self.builtin_type(&Type::Tensor(Arc::clone(literal.ty())))?;
-        Ok(self.tables.attribute(Entry {
-            dialect: Dialect::Builtin,
-            binary: true,
-            tokens: vec![Token::Varint(builtin::DENSE_ELEMENTS), Token::Type(ty)],
-            tail: Some(Tail(stored_bytes(literal))),
-        }))
+        Ok(self.tables.attribute(
+            Dialect::Builtin,
+            true,
+            &[Token::Varint(builtin::DENSE_ELEMENTS), Token::Type(ty)],
+            Some(Tail(stored_bytes(literal))),
+        ))
     }
 
     fn dense_array(&mut self, array: &DenseArray) -> Write<u32> {
@@ -386,16 +374,16 @@ impl Writer<'_> {
             ),
         };
         let ty = self.builtin_type(&Type::Scalar(element))?;
-        Ok(self.tables.attribute(Entry {
-            dialect: Dialect::Builtin,
-            binary: true,
-            tokens: vec![
+        Ok(self.tables.attribute(
+            Dialect::Builtin,
+            true,
+            &[
                 Token::Varint(builtin::DENSE_ARRAY),
                 Token::Type(ty),
                 Token::Varint(count as u64),
             ],
-            tail: Some(Tail(Blob::new(bytes))),
-        }))
+            Some(Tail(Blob::new(bytes))),
+        ))
     }
 
     /// An attribute of another dialect as text, which only its dialect reads.
@@ -407,13 +395,8 @@ impl Writer<'_> {
             return Err(WriteError::no_form(format!("the attribute `{text}`")));
         };
         let dialect = Dialect::Other(self.tables.string(name.as_bytes()));
-        let bytes = text.bytes().chain([0]).map(Token::Byte).collect();
-        Ok(self.tables.attribute(Entry {
-            dialect,
-            binary: false,
-            tokens: bytes,
-            tail: None,
-        }))
+        let bytes: Vec<Token> = text.bytes().chain([0]).map(Token::Byte).collect();
+        Ok(self.tables.attribute(dialect, false, &bytes, None))
     }
 }
 

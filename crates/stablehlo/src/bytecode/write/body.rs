@@ -1,12 +1,14 @@
 //! The module, functions, regions, blocks and operations.
 
 use artifact_ir::attribute::{Attribute, NamedAttributes};
+use artifact_ir::location::LocationId;
 use artifact_ir::module::{Block, BlockId, Body, Function, Operation, Parameter, RegionId, Visibility};
 use artifact_ir::op::Op;
 use artifact_ir::types::Type;
 
 use super::super::{parts, since};
 use super::error::WriteError;
+use super::sharding::{casts_of, is_sharding};
 use super::tables::Dialect;
 use super::token::Token;
 use super::{Write, Writer, index};
@@ -52,7 +54,7 @@ impl Writer<'_> {
         }
         if has_properties {
             let symbol = symbol.map_or(Token::Varint(0), Token::PresentAttribute);
-            let properties = self.tables.properties(vec![symbol, Token::Varint(0)]);
+            let properties = self.tables.properties(&[symbol, Token::Varint(0)]);
             self.varint(u64::from(properties));
         }
         self.isolated(Self::members)
@@ -80,7 +82,11 @@ impl Writer<'_> {
         }
         self.varint(1);
         self.varint(0);
-        self.varint((module.functions.len() as u64) << 1);
+        let members = module.meshes.len() + module.functions.len();
+        self.varint((members as u64) << 1);
+        for (_, mesh) in module.meshes.iter() {
+            self.mesh_global(mesh)?;
+        }
         for (_, function) in module.functions.iter() {
             self.function(function)?;
         }
@@ -88,15 +94,19 @@ impl Writer<'_> {
     }
 
     fn function(&mut self, function: &Function) -> Write<()> {
-        let mut discardable = function.attributes.clone();
-        let own = self.function_attributes(function);
-        self.head(
-            "func_v1",
-            &own,
-            &mut discardable,
-            function.location,
-            parts::REGIONS,
-        )?;
+        let name = self.tables.op_name(Dialect::Vhlo, "func_v1");
+        let mut own = Vec::new();
+        for (name, attribute) in function_attributes(function) {
+            own.push((name, self.attribute(&attribute)?));
+        }
+        let head = Head {
+            name,
+            own: self.own_attributes(own),
+            discardable: &function.attributes,
+            location: function.location,
+            parts: parts::REGIONS,
+        };
+        self.head(head)?;
         self.isolated(|writer| match &function.body {
             None => {
                 writer.varint(0);
@@ -109,84 +119,56 @@ impl Writer<'_> {
         })
     }
 
-    /// The attributes of a function by name.
-    fn function_attributes(&self, function: &Function) -> Vec<(&'static str, Attribute)> {
-        let visibility = match function.visibility {
-            Visibility::Public => "public",
-            Visibility::Private => "private",
-            Visibility::Nested => "nested",
-        };
-        vec![
-            ("arg_attrs", parameter_attributes(&function.arguments)),
-            (
-                "function_type",
-                Attribute::Type(Type::Function(function.ty().into())),
-            ),
-            ("res_attrs", parameter_attributes(&function.results)),
-            ("sym_name", Attribute::string(&function.name)),
-            ("sym_visibility", Attribute::string(visibility)),
-        ]
-    }
-
-    /// Name, parts, location, attributes and properties of an operation of VHLO whose attributes are given by name.
-    fn head(
-        &mut self,
-        name: &str,
-        own: &[(&'static str, Attribute)],
-        discardable: &mut NamedAttributes,
-        location: artifact_ir::location::LocationId,
-        other_parts: u8,
-    ) -> Write<()> {
-        let mut numbers = Vec::with_capacity(own.len());
-        for (_, attribute) in own {
-            numbers.push(self.attribute(attribute)?);
+    /// An operation's own attributes as the version has them.
+    pub(super) fn own_attributes(&mut self, own: Vec<(&'static str, u32)>) -> Own {
+        if self.bytecode() < since::PROPERTIES {
+            return Own::Dictionary(own);
         }
-        let names = own.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        self.numbered_head(name, &names, &numbers, discardable, location, other_parts)
+        if own.is_empty() {
+            return Own::Nothing;
+        }
+        let tokens: Vec<Token> = own.iter().map(|(_, number)| Token::Attribute(*number)).collect();
+        Own::Properties(self.tables.properties(&tokens))
     }
 
-    fn numbered_head(
-        &mut self,
-        name: &str,
-        names: &[&'static str],
-        numbers: &[u32],
-        discardable: &NamedAttributes,
-        location: artifact_ir::location::LocationId,
-        other_parts: u8,
-    ) -> Write<()> {
-        let name = self.tables.op_name(Dialect::Vhlo, name);
-        let as_properties = self.bytecode() >= since::PROPERTIES;
-        let in_dictionary: &[u32] = if as_properties { &[] } else { numbers };
-        let has_attributes = !discardable.is_empty() || !in_dictionary.is_empty();
-        let has_properties = as_properties && !numbers.is_empty();
-        let mut mask = other_parts;
+    /// What stands before results, operands and regions.
+    fn head(&mut self, head: Head<'_>) -> Write<()> {
+        let in_dictionary = match &head.own {
+            Own::Dictionary(own) => own.as_slice(),
+            Own::Nothing | Own::Properties(_) => &[],
+        };
+        let has_attributes = !head.discardable.is_empty() || !in_dictionary.is_empty();
+        let mut mask = head.parts;
         mask |= if has_attributes { parts::ATTRIBUTES } else { 0 };
-        mask |= if has_properties { parts::PROPERTIES } else { 0 };
-        self.varint(u64::from(name));
+        mask |= if matches!(head.own, Own::Properties(_)) {
+            parts::PROPERTIES
+        } else {
+            0
+        };
+        self.varint(u64::from(head.name));
         self.tokens.push(Token::Byte(mask));
-        let location = self.location(location)?;
+        let location = self.location(head.location)?;
         self.tokens.push(Token::Attribute(location));
         if has_attributes {
-            let number = self.operation_attributes(discardable, names, in_dictionary)?;
+            let number = self.operation_attributes(head.discardable, in_dictionary)?;
             self.tokens.push(Token::Attribute(number));
         }
-        if has_properties {
-            let tokens = numbers.iter().map(|number| Token::Attribute(*number)).collect();
-            let properties = self.tables.properties(tokens);
-            self.varint(u64::from(properties));
+        if let Own::Properties(number) = head.own {
+            self.varint(u64::from(number));
         }
         Ok(())
     }
 
-    fn region(&mut self, body: &Body, region: RegionId, first: u32) -> Write<()> {
+    pub(super) fn region(&mut self, body: &Body, region: RegionId, first: u32) -> Write<()> {
         let blocks = &body.regions[region].blocks;
         self.varint(blocks.len() as u64);
         if blocks.is_empty() {
             return Ok(());
         }
+        let in_sharding = in_sharding(body, region);
         let defined: usize = blocks
             .iter()
-            .map(|block| values_of(body, &body.blocks[*block]))
+            .map(|block| values_of(body, &body.blocks[*block], in_sharding))
             .sum();
         self.varint(defined as u64);
         // Regions inside number theirs after all values of this one.
@@ -198,20 +180,27 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn block(&mut self, body: &Body, block: BlockId, next: &mut u32, inner: u32) -> Write<()> {
-        let block = &body.blocks[block];
+    fn block(&mut self, body: &Body, id: BlockId, next: &mut u32, inner: u32) -> Write<()> {
+        let block = &body.blocks[id];
+        let in_sharding = in_sharding(body, block.region);
         let has_arguments = !block.arguments.is_empty();
-        self.varint((block.ops.len() as u64) << 1 | u64::from(has_arguments));
+        let casts: usize = block.ops.iter().map(|op| casts_of(&body.ops[*op])).sum();
+        let casts = casts + if in_sharding { block.arguments.len() } else { 0 };
+        self.varint(((block.ops.len() + casts) as u64) << 1 | u64::from(has_arguments));
+        let first = *next;
         if has_arguments {
             self.varint(block.arguments.len() as u64);
             for (argument, location) in block.arguments.iter().zip(&block.argument_locations) {
                 self.values[index(*argument)] = *next;
                 *next += 1;
-                self.argument(body.ty(*argument), *location)?;
+                self.argument(body.ty(*argument), *location, in_sharding)?;
             }
             if self.bytecode() >= since::USE_LIST_ORDERS {
                 self.tokens.push(Token::Byte(0));
             }
+        }
+        if in_sharding {
+            self.cast_arguments(body, id, first, next)?;
         }
         for op in &block.ops {
             self.operation(body, &body.ops[*op], next, inner)?;
@@ -219,9 +208,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn argument(&mut self, ty: &Type, location: artifact_ir::location::LocationId) -> Write<()> {
-        let ty = self.ty(ty)?;
-        let known = self.options.locations && location != artifact_ir::location::LocationId::UNKNOWN;
+    fn argument(&mut self, ty: &Type, location: LocationId, in_sharding: bool) -> Write<()> {
+        let ty = if in_sharding {
+            self.builtin_type(ty)?
+        } else {
+            self.ty(ty)?
+        };
+        let known = self.options.locations && location != LocationId::UNKNOWN;
         if self.bytecode() < since::OPTIONAL_ARGUMENT_LOCATION {
             self.tokens.push(Token::Type(ty));
         } else {
@@ -239,26 +232,22 @@ impl Writer<'_> {
         if let Op::Foreign(op) = &operation.op {
             return Err(WriteError::no_form(format!("'{}'", op.name)));
         }
-        let row = self.row(&operation.op)?;
-        let numbers = self.inherent(row, body, operation)?;
+        if is_sharding(operation) {
+            return self.sharding(body, operation, next, inner);
+        }
+        let (row, name) = self.row(&operation.op)?;
+        self.check_shape(row, body, operation)?;
         let part = |present: bool, part: u8| if present { part } else { 0 };
-        let other_parts = part(!operation.results.is_empty(), parts::RESULTS)
-            | part(!operation.operands.is_empty(), parts::OPERANDS)
-            | part(!operation.regions.is_empty(), parts::REGIONS);
-        let names: Vec<&'static str> = row
-            .row
-            .attributes
-            .iter()
-            .map(|attribute| attribute.name)
-            .collect();
-        self.numbered_head(
-            row.row.name,
-            &names,
-            &numbers,
-            &operation.attributes,
-            operation.location,
-            other_parts,
-        )?;
+        let head = Head {
+            name,
+            own: self.own(row, body, operation)?,
+            discardable: &operation.attributes,
+            location: operation.location,
+            parts: part(!operation.results.is_empty(), parts::RESULTS)
+                | part(!operation.operands.is_empty(), parts::OPERANDS)
+                | part(!operation.regions.is_empty(), parts::REGIONS),
+        };
+        self.head(head)?;
         if !operation.results.is_empty() {
             self.varint(operation.results.len() as u64);
             for result in &operation.results {
@@ -290,13 +279,12 @@ impl Writer<'_> {
     fn operation_attributes(
         &mut self,
         discardable: &NamedAttributes,
-        names: &[&'static str],
-        own: &[u32],
+        own: &[(&'static str, u32)],
     ) -> Write<u32> {
         if own.is_empty() {
             return self.discardable(discardable);
         }
-        let mut all: Vec<(&str, u32)> = names.iter().copied().zip(own.iter().copied()).collect();
+        let mut all: Vec<(&str, u32)> = own.to_vec();
         for (name, value) in discardable.iter() {
             all.push((name, self.attribute(value)?));
         }
@@ -309,14 +297,59 @@ impl Writer<'_> {
             tokens.push(Token::Attribute(self.builtin_string(name.as_bytes())));
             tokens.push(Token::Attribute(value));
         }
-        Ok(self.builtin_entry(tokens))
+        Ok(self.builtin_entry(&tokens))
     }
 }
 
+/// What stands before an operation's results, operands and regions.
+struct Head<'a> {
+    /// The number of its name.
+    name: u32,
+    own: Own,
+    discardable: &'a NamedAttributes,
+    location: LocationId,
+    /// Which parts follow.
+    parts: u8,
+}
+
+/// An operation's own attributes.
+pub(super) enum Own {
+    Nothing,
+    /// By the number of the properties.
+    Properties(u32),
+    /// In versions without properties: names, and numbers of attributes.
+    Dictionary(Vec<(&'static str, u32)>),
+}
+
+/// The attributes of a function, in the order of bytecode.
+fn function_attributes(function: &Function) -> [(&'static str, Attribute); 5] {
+    let visibility = match function.visibility {
+        Visibility::Public => "public",
+        Visibility::Private => "private",
+        Visibility::Nested => "nested",
+    };
+    let ty = Type::Function(function.ty().into());
+    [
+        ("arg_attrs", parameter_attributes(&function.arguments)),
+        ("function_type", Attribute::Type(ty)),
+        ("res_attrs", parameter_attributes(&function.results)),
+        ("sym_name", Attribute::string(&function.name)),
+        ("sym_visibility", Attribute::string(visibility)),
+    ]
+}
+
 /// Values that a block defines, those of its regions apart.
-fn values_of(body: &Body, block: &Block) -> usize {
-    let results: usize = block.ops.iter().map(|op| body.ops[*op].results.len()).sum();
-    block.arguments.len() + results
+fn values_of(body: &Body, block: &Block, in_sharding: bool) -> usize {
+    let of_op = |op: &Operation| op.results.len() + casts_of(op);
+    let results: usize = block.ops.iter().map(|op| of_op(&body.ops[*op])).sum();
+    block.arguments.len() * if in_sharding { 2 } else { 1 } + results
+}
+
+/// Whether a region belongs to an operation of Shardy.
+fn in_sharding(body: &Body, region: RegionId) -> bool {
+    body.regions[region]
+        .parent
+        .is_some_and(|parent| is_sharding(&body.ops[parent]))
 }
 
 /// A dictionary for each, or an empty list where all are empty.

@@ -25,12 +25,12 @@ impl Writer<'_> {
             Location::File { file, start, end } => {
                 let file = self.builtin_string(file.as_bytes());
                 let tokens = self.file_location(file, *start, *end);
-                self.builtin_entry(tokens)
+                self.builtin_entry(&tokens)
             }
             Location::Name { name, child } => {
                 let name = self.builtin_string(name.as_bytes());
                 let child = self.location(*child)?;
-                self.builtin_entry(vec![
+                self.builtin_entry(&[
                     Token::Varint(builtin::NAME_LOCATION),
                     Token::Attribute(name),
                     Token::Attribute(child),
@@ -38,7 +38,7 @@ impl Writer<'_> {
             }
             Location::CallSite { callee, caller } => {
                 let (callee, caller) = (self.location(*callee)?, self.location(*caller)?);
-                self.builtin_entry(vec![
+                self.builtin_entry(&[
                     Token::Varint(builtin::CALL_SITE_LOCATION),
                     Token::Attribute(callee),
                     Token::Attribute(caller),
@@ -53,7 +53,7 @@ impl Writer<'_> {
                 for child in children {
                     tokens.push(Token::Attribute(self.location(*child)?));
                 }
-                self.builtin_entry(tokens)
+                self.builtin_entry(&tokens)
             }
         };
         if let Some(slot) = self.locations.get_mut(index(id)) {
@@ -66,7 +66,7 @@ impl Writer<'_> {
         match self.unknown_location {
             Some(number) => number,
             None => {
-                let number = self.builtin_entry(vec![Token::Varint(builtin::UNKNOWN_LOCATION)]);
+                let number = self.builtin_entry(&[Token::Varint(builtin::UNKNOWN_LOCATION)]);
                 self.unknown_location = Some(number);
                 number
             }

@@ -5,20 +5,25 @@
 
 mod attribute;
 mod body;
+mod encoded;
 mod location;
 mod operation;
+mod sharding;
 mod tables;
 mod token;
 mod types;
 
 use artifact_core::entity::EntityId;
 use artifact_ir::module::Module;
+use artifact_ir::op::{Op, OpSpec};
 
-use self::tables::Tables;
+use self::tables::{Map, Tables};
 use self::token::{Token, emit};
 use super::{MAGIC, section, since, varint};
 use crate::vhlo::Version;
+use crate::vhlo::ops::VersionedOp;
 
+pub use self::encoded::Encoded;
 pub use self::error::{WriteError, WriteErrorKind};
 
 mod error;
@@ -45,7 +50,7 @@ impl Default for WriteOptions {
 ///
 /// # Errors
 /// [`WriteError`] when the version cannot say what the module says, and when the module holds what no version can say.
-pub fn write(module: &Module, options: &WriteOptions) -> Result<Vec<u8>, WriteError> {
+pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, WriteError> {
     if !options.version.is_supported() {
         return Err(WriteError::version(options.version));
     }
@@ -57,6 +62,8 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Vec<u8>, WriteEr
         values: Vec::new(),
         locations: vec![None; module.locations.len()],
         unknown_location: None,
+        rows: Map::default(),
+        operations: Map::default(),
     };
     writer.top()?;
     Ok(writer.finish())
@@ -74,6 +81,10 @@ struct Writer<'a> {
     /// Attributes of locations by id.
     locations: Vec<Option<u32>>,
     unknown_location: Option<u32>,
+    /// The rows of operations in this version, and the numbers of their names, by the address of what the operation is.
+    rows: Map<*const OpSpec, (&'static VersionedOp, u32)>,
+    /// The properties of operations that were written before: most programs repeat them.
+    operations: Map<Op, u32>,
 }
 
 /// What writing gives.
@@ -93,24 +104,27 @@ impl Writer<'_> {
         }
     }
 
-    fn finish(self) -> Vec<u8> {
+    fn finish(self) -> Encoded {
         let bytecode = self.bytecode();
         let order = self.tables.order(&self.tokens);
-        let mut file = MAGIC.to_vec();
-        varint::encode(bytecode, &mut file);
-        file.extend_from_slice(format!("StableHLO_v{}", self.options.version).as_bytes());
-        file.push(0);
+        let mut file = Encoded::default();
+        file.bytes().extend_from_slice(&MAGIC);
+        varint::encode(bytecode, file.bytes());
+        let producer = format!("StableHLO_v{}\0", self.options.version);
+        file.bytes().extend_from_slice(producer.as_bytes());
         let operations = emit(&self.tokens, &order);
         let properties = self.tables.emit_properties(&order);
         let (offsets, entries) = self.tables.emit_entries(&order);
         let dialects = self.tables.emit_dialects(bytecode);
-        append(&mut file, section::DIALECT, &dialects);
-        append(&mut file, section::ATTRIBUTE_TYPE_OFFSET, &offsets);
-        append(&mut file, section::ATTRIBUTE_TYPE, &entries);
-        append(&mut file, section::IR, &operations);
-        append(&mut file, section::STRING, &self.tables.emit_strings());
+        append(file.bytes(), section::DIALECT, &dialects);
+        append(file.bytes(), section::ATTRIBUTE_TYPE_OFFSET, &offsets);
+        file.bytes().push(section::ATTRIBUTE_TYPE);
+        varint::encode(entries.len() as u64, file.bytes());
+        file.append(entries);
+        append(file.bytes(), section::IR, &operations);
+        append(file.bytes(), section::STRING, &self.tables.emit_strings());
         if bytecode >= since::PROPERTIES {
-            append(&mut file, section::PROPERTIES, &properties);
+            append(file.bytes(), section::PROPERTIES, &properties);
         }
         file
     }

@@ -6,7 +6,9 @@ use artifact_ir::module::{Body, Operation};
 use artifact_ir::op::{Contraction, Control, Op};
 use artifact_ir::types::{ElementType, TensorType, Type};
 
+use super::body::Own;
 use super::error::WriteError;
+use super::tables::Dialect;
 use super::{Write, Writer};
 use crate::vhlo::Version;
 use crate::vhlo::forms::{DEFAULT_PRECISION, NO_TYPE, ORIGINAL_API, compound_field, compound_name};
@@ -20,50 +22,53 @@ const DICTIONARY_CONFIG_SINCE: Version = Version::new(1, 3, 0);
 const FUTURE_OPERAND_SINCE: Version = Version::new(1, 17, 0);
 
 impl Writer<'_> {
-    /// The row of an operation in the version that is written.
-    pub(super) fn row(&self, op: &Op) -> Write<&'static VersionedOp> {
-        let version = self.options.version.opset();
-        let mut newest = None;
-        for row in Opset::get().versions(op.name()) {
-            if row.row.is_in(version) {
-                return Ok(row);
-            }
-            newest = Some(row);
+    /// The row of an operation in the version that is written, and the number of its name.
+    pub(super) fn row(&mut self, op: &Op) -> Write<(&'static VersionedOp, u32)> {
+        let address = op.spec().map_or(std::ptr::null(), std::ptr::from_ref);
+        if let Some(known) = self.rows.get(&address) {
+            return Ok(*known);
         }
-        let Some(_) = newest else {
-            return Err(WriteError::no_form(format!("'{}'", op.name())));
-        };
-        let first = Opset::get()
-            .versions(op.name())
-            .next()
-            .map_or(version, |row| row.row.since);
-        Err(WriteError::needs(
-            &format!("'{}'", op.name()),
-            first,
-            self.options.version,
-        ))
+        let row = self.find_row(op)?;
+        let name = self.tables.op_name(Dialect::Vhlo, row.row.name);
+        self.rows.insert(address, (row, name));
+        Ok((row, name))
     }
 
-    /// The attributes of an operation, in the order of its row.
-    pub(super) fn inherent(
-        &mut self,
-        row: &VersionedOp,
-        body: &Body,
-        operation: &Operation,
-    ) -> Write<Vec<u32>> {
-        let name = operation.op.name();
-        self.check_shape(row, body, operation)?;
+    fn find_row(&self, op: &Op) -> Write<&'static VersionedOp> {
+        let version = self.options.version.opset();
+        let mut versions = Opset::get().versions(op.name()).peekable();
+        let Some(first) = versions.peek().map(|row| row.row.since) else {
+            return Err(WriteError::no_form(format!("'{}'", op.name())));
+        };
+        versions
+            .find(|row| row.row.is_in(version))
+            .ok_or_else(|| WriteError::needs(&format!("'{}'", op.name()), first, self.options.version))
+    }
+
+    /// An operation's own attributes.
+    pub(super) fn own(&mut self, row: &VersionedOp, body: &Body, operation: &Operation) -> Write<Own> {
         if row.row.attributes.is_empty() && row.newest.is_empty() {
-            return Ok(Vec::new());
+            return Ok(self.own_attributes(Vec::new()));
+        }
+        if let Some(number) = self.operations.get(&operation.op) {
+            return Ok(Own::Properties(*number));
         }
         let named = operation.op.attributes();
-        self.check_lost(row, name, &named)?;
-        let mut numbers = Vec::with_capacity(row.row.attributes.len());
+        self.check_lost(row, operation.op.name(), &named)?;
+        let mut own = Vec::with_capacity(row.row.attributes.len());
         for attribute in row.row.attributes {
-            let number = self.inherent_attribute(attribute, &named, body, operation)?;
-            numbers.push(number);
+            own.push((
+                attribute.name,
+                self.inherent_attribute(attribute, &named, body, operation)?,
+            ));
         }
-        Ok(numbers)
+        let own = self.own_attributes(own);
+        if let Own::Properties(number) = own
+            && !row.depends_on_rank
+        {
+            self.operations.insert(operation.op.clone(), number);
+        }
+        Ok(own)
     }
 
     fn inherent_attribute(
@@ -185,7 +190,7 @@ impl Writer<'_> {
     }
 
     /// Refuses numbers and types of operands and regions that the version does not allow.
-    fn check_shape(&self, row: &VersionedOp, body: &Body, operation: &Operation) -> Write<()> {
+    pub(super) fn check_shape(&self, row: &VersionedOp, body: &Body, operation: &Operation) -> Write<()> {
         let name = operation.op.name();
         let newest = || {
             Opset::get()

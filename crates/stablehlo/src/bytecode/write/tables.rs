@@ -1,12 +1,14 @@
 //! Strings, dialects, names of operations, attributes, types and properties, each once.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasher as _, Hash};
 use std::sync::Arc;
 
 use artifact_ir::types::{TensorType, Type};
+use foldhash::fast::RandomState;
 
 use super::super::{since, varint};
+use super::encoded::Encoded;
 use super::token::{Order, Tail, Token, emit_one};
 
 /// A dialect that is written.
@@ -19,39 +21,48 @@ pub(super) enum Dialect {
 }
 
 /// An attribute or a type.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Entry {
-    pub(super) dialect: Dialect,
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    dialect: Dialect,
     /// Whether it is in the dialect's encoding, and not text.
-    pub(super) binary: bool,
-    pub(super) tokens: Vec<Token>,
-    pub(super) tail: Option<Tail>,
+    binary: bool,
+    tokens: Box<[Token]>,
+    tail: Option<Tail>,
 }
+
+/// Seeded, so that no input can choose its collisions.
+pub(super) type Map<K, V> = HashMap<K, V, RandomState>;
 
 /// Things by number, in order of discovery.
 #[derive(Debug)]
 struct Interned<T> {
     items: Vec<T>,
-    numbers: HashMap<T, u32>,
+    /// Numbers by hash; where two things have one hash, the later has the next free one.
+    numbers: Map<u64, u32>,
 }
 
 impl<T> Default for Interned<T> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: Map::default(),
         }
     }
 }
 
-impl<T: Clone + Eq + Hash> Interned<T> {
-    fn number(&mut self, item: T) -> u32 {
-        if let Some(number) = self.numbers.get(&item) {
-            return *number;
+impl<T> Interned<T> {
+    /// The number of a thing that is looked for by `query`, without making it where it is there.
+    fn number(&mut self, query: &impl Hash, is_same: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> u32 {
+        let mut hash = self.numbers.hasher().hash_one(query);
+        while let Some(number) = self.numbers.get(&hash) {
+            if is_same(&self.items[*number as usize]) {
+                return *number;
+            }
+            hash = hash.wrapping_add(1);
         }
         let number = self.items.len() as u32;
-        self.items.push(item.clone());
-        self.numbers.insert(item, number);
+        self.items.push(make());
+        self.numbers.insert(hash, number);
         number
     }
 }
@@ -59,56 +70,67 @@ impl<T: Clone + Eq + Hash> Interned<T> {
 /// The tables of a file.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    strings: Interned<Arc<[u8]>>,
-    dialects: Interned<(Dialect, u32)>,
+    strings: Interned<Box<[u8]>>,
+    dialects: Vec<(Dialect, u32)>,
     /// By dialect and string.
     op_names: Interned<(u32, u32)>,
     attributes: Interned<Entry>,
     types: Interned<Entry>,
-    properties: Interned<Vec<Token>>,
+    properties: Interned<Box<[Token]>>,
     /// Types by what they are, so that each is encoded once.
-    by_type: HashMap<Type, u32>,
+    by_type: Map<Type, u32>,
     /// The same by address, for types that live as long as these tables.
-    by_tensor: HashMap<*const TensorType, u32>,
+    by_tensor: Map<*const TensorType, u32>,
     tensors: Vec<Arc<TensorType>>,
 }
 
 impl Tables {
     pub(super) fn string(&mut self, bytes: &[u8]) -> u32 {
-        match self.strings.numbers.get(bytes) {
-            Some(number) => *number,
-            None => self.strings.number(bytes.into()),
-        }
+        self.strings
+            .number(&bytes, |own| **own == *bytes, || bytes.into())
     }
 
     /// The number of an operation's name, which is without its dialect.
     pub(super) fn op_name(&mut self, dialect: Dialect, name: &str) -> u32 {
         let name = self.string(name.as_bytes());
         let dialect = self.dialect(dialect);
-        self.op_names.number((dialect, name))
+        let op_name = (dialect, name);
+        self.op_names.number(&op_name, |own| *own == op_name, || op_name)
     }
 
     fn dialect(&mut self, dialect: Dialect) -> u32 {
+        if let Some(number) = self.dialects.iter().position(|(own, _)| *own == dialect) {
+            return number as u32;
+        }
         let name = match dialect {
             Dialect::Builtin => self.string(b"builtin"),
             Dialect::Vhlo => self.string(b"vhlo"),
             Dialect::Other(name) => name,
         };
-        self.dialects.number((dialect, name))
+        self.dialects.push((dialect, name));
+        self.dialects.len() as u32 - 1
     }
 
-    pub(super) fn attribute(&mut self, entry: Entry) -> u32 {
-        self.dialect(entry.dialect);
-        self.attributes.number(entry)
+    /// The number of an attribute of these tokens, which `tail` follows.
+    pub(super) fn attribute(
+        &mut self,
+        dialect: Dialect,
+        binary: bool,
+        tokens: &[Token],
+        tail: Option<Tail>,
+    ) -> u32 {
+        self.dialect(dialect);
+        entry(&mut self.attributes, dialect, binary, tokens, tail)
     }
 
-    pub(super) fn type_entry(&mut self, entry: Entry) -> u32 {
-        self.dialect(entry.dialect);
-        self.types.number(entry)
+    pub(super) fn type_entry(&mut self, dialect: Dialect, tokens: &[Token]) -> u32 {
+        self.dialect(dialect);
+        entry(&mut self.types, dialect, true, tokens, None)
     }
 
-    pub(super) fn properties(&mut self, tokens: Vec<Token>) -> u32 {
-        self.properties.number(tokens)
+    pub(super) fn properties(&mut self, tokens: &[Token]) -> u32 {
+        self.properties
+            .number(&tokens, |own| **own == *tokens, || tokens.into())
     }
 
     pub(super) fn known_type(&self, ty: &Type) -> Option<u32> {
@@ -165,8 +187,8 @@ impl Tables {
     pub(super) fn emit_dialects(&self, bytecode: u64) -> Vec<u8> {
         let flag = |value: u32, shifted: bool| u64::from(value) << u32::from(shifted);
         let mut bytes = Vec::new();
-        varint::encode(self.dialects.items.len() as u64, &mut bytes);
-        for (_, name) in &self.dialects.items {
+        varint::encode(self.dialects.len() as u64, &mut bytes);
+        for (_, name) in &self.dialects {
             // The lowest bit says whether a version follows.
             varint::encode(flag(*name, bytecode >= since::DIALECT_VERSIONS), &mut bytes);
         }
@@ -203,14 +225,8 @@ impl Tables {
     }
 
     /// The offsets of attributes and types, and the section that holds them.
-    pub(super) fn emit_entries(&self, order: &Order) -> (Vec<u8>, Vec<u8>) {
-        let tails = self
-            .attributes
-            .items
-            .iter()
-            .filter_map(|entry| entry.tail.as_ref());
-        let tail_bytes: usize = tails.map(|tail| tail.0.len()).sum();
-        let mut data = Vec::with_capacity(tail_bytes + 16 * self.attributes.items.len());
+    pub(super) fn emit_entries(&self, order: &Order) -> (Vec<u8>, Encoded) {
+        let mut data = Encoded::default();
         let mut offsets = Vec::new();
         varint::encode(self.attributes.items.len() as u64, &mut offsets);
         varint::encode(self.types.items.len() as u64, &mut offsets);
@@ -230,27 +246,44 @@ impl Tables {
         (offsets, data)
     }
 
-    fn emit_group(&self, group: &[&Entry], order: &Order, offsets: &mut Vec<u8>, data: &mut Vec<u8>) {
-        let dialect = self
-            .dialects
-            .items
-            .iter()
-            .position(|(own, _)| *own == group[0].dialect);
+    fn emit_group(&self, group: &[&Entry], order: &Order, offsets: &mut Vec<u8>, data: &mut Encoded) {
+        let dialect = self.dialects.iter().position(|(own, _)| *own == group[0].dialect);
         varint::encode(dialect.unwrap_or_default() as u64, offsets);
         varint::encode(group.len() as u64, offsets);
         for entry in group {
             let start = data.len();
             for token in &entry.tokens {
-                emit_one(token, order, data);
+                emit_one(token, order, data.bytes());
             }
             if let Some(Tail(bytes)) = &entry.tail {
-                varint::encode(bytes.len() as u64, data);
-                data.extend_from_slice(bytes);
+                varint::encode(bytes.len() as u64, data.bytes());
+                data.push(bytes);
             }
             let length = (data.len() - start) as u64;
             varint::encode(length << 1 | u64::from(entry.binary), offsets);
         }
     }
+}
+
+/// The number of an entry.
+fn entry(
+    table: &mut Interned<Entry>,
+    dialect: Dialect,
+    binary: bool,
+    tokens: &[Token],
+    tail: Option<Tail>,
+) -> u32 {
+    let query = (dialect, binary, tokens, &tail);
+    let is_same = |own: &Entry| {
+        own.dialect == dialect && own.binary == binary && *own.tokens == *tokens && own.tail == tail
+    };
+    let make = || Entry {
+        dialect,
+        binary,
+        tokens: tokens.into(),
+        tail: tail.clone(),
+    };
+    table.number(&query, is_same, make)
 }
 
 /// How often attributes and types are used.

@@ -6,7 +6,7 @@ use artifact_ir::types::{Dim, Element, ElementType, Encoding, QuantizedType, Ten
 
 use super::super::{DYNAMIC, builtin};
 use super::error::WriteError;
-use super::tables::{Dialect, Entry};
+use super::tables::Dialect;
 use super::token::Token;
 use super::{Write, Writer};
 use crate::vhlo::codes::{AttributeCode, TypeCode, code_of};
@@ -49,12 +49,7 @@ impl Writer<'_> {
     fn vhlo_type(&mut self, code: u64, rest: Vec<Token>) -> u32 {
         let mut tokens = vec![Token::Varint(code)];
         tokens.extend(rest);
-        self.tables.type_entry(Entry {
-            dialect: Dialect::Vhlo,
-            binary: true,
-            tokens,
-            tail: None,
-        })
+        self.tables.type_entry(Dialect::Vhlo, &tokens)
     }
 
     pub(super) fn element_type(&mut self, element: ElementType) -> Write<u32> {
@@ -105,7 +100,7 @@ impl Writer<'_> {
                 .iter()
                 .map(|bound| Token::signed(bound.map_or(DYNAMIC, |bound| bound as i64))),
         );
-        self.vhlo_entry(tokens)
+        self.vhlo_entry(&tokens)
     }
 
     fn shape_and_element(&mut self, tensor: &TensorType) -> Write<Vec<Token>> {
@@ -197,12 +192,7 @@ impl Writer<'_> {
     }
 
     fn builtin_type_entry(&mut self, tokens: Vec<Token>) -> u32 {
-        self.tables.type_entry(Entry {
-            dialect: Dialect::Builtin,
-            binary: true,
-            tokens,
-            tail: None,
-        })
+        self.tables.type_entry(Dialect::Builtin, &tokens)
     }
 
     fn builtin_tensor(&mut self, tensor: &Arc<TensorType>) -> Write<Vec<Token>> {

@@ -24,12 +24,6 @@ impl<'a> Parser<'a> {
             "func.call_indirect" => self.call_indirect(&mut draft)?,
             "tensor.dim" => self.tensor_dim(&mut draft)?,
             "builtin.unrealized_conversion_cast" => self.conversion_cast(&mut draft)?,
-            "sdy.sharding_constraint" => self.sharding_constraint(&mut draft)?,
-            "sdy.manual_computation" => self.manual_computation(&mut draft)?,
-            "sdy.return" => {
-                self.return_values(&mut draft)?;
-                std::mem::take(&mut draft.attributes)
-            }
             name => {
                 let message = format!(
                     "unknown operation '{name}': operations of other dialects are read in generic form, \"{name}\"(...)"
@@ -106,64 +100,5 @@ impl<'a> Parser<'a> {
         self.expect_word("to")?;
         draft.results = self.type_list()?;
         self.optional_dictionary()
-    }
-
-    /// `%a <@mesh, [...]> : type`.
-    fn sharding_constraint(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
-        self.operand(draft)?;
-        let sharding = self.bracketed("#sdy.sharding")?;
-        draft.attributes.insert("sharding", sharding);
-        let discardable = self.optional_dictionary()?;
-        self.expect(Kind::Colon)?;
-        let offset = self.token.start();
-        let ty = self.ty()?;
-        self.check_operands(draft, std::slice::from_ref(&ty), offset)?;
-        draft.results.push(ty);
-        Ok(discardable)
-    }
-
-    /// `(%a) in_shardings=[...] out_shardings=[...] manual_axes={...} (%b: T) {...} : (A) -> B`.
-    fn manual_computation(&mut self, draft: &mut Draft<'a>) -> Read<NamedAttributes> {
-        self.list(Kind::LeftParen, |parser| parser.operand(draft))?;
-        for name in ["in_shardings", "out_shardings", "manual_axes"] {
-            self.expect_word(name)?;
-            self.expect(Kind::Equal)?;
-            let start = self.token.start();
-            if !matches!(self.kind(), Kind::LeftSquare | Kind::LeftBrace) {
-                return Err(self.unexpected("'[' or '{'"));
-            }
-            self.skip_balanced()?;
-            let text = self.slice_from(start);
-            let attribute = match name {
-                "manual_axes" => format!("#sdy<manual_axes{text}>"),
-                _ => format!("#sdy.sharding_per_value<{text}>"),
-            };
-            draft
-                .attributes
-                .insert(name, Attribute::Foreign(attribute.into()));
-        }
-        let mut arguments = Vec::new();
-        self.list(Kind::LeftParen, |parser| {
-            arguments.push(parser.block_argument()?);
-            Ok(())
-        })?;
-        let op = self.place(draft);
-        self.region(op, Some(arguments))?;
-        let discardable = self.optional_dictionary()?;
-        self.expect(Kind::Colon)?;
-        self.functional_types(draft)?;
-        Ok(discardable)
-    }
-
-    /// `<...>` as the attribute that it stands for.
-    fn bracketed(&mut self, name: &str) -> Read<Attribute> {
-        let start = self.token.start();
-        if !self.at(Kind::Less) {
-            return Err(self.unexpected("'<'"));
-        }
-        self.skip_balanced()?;
-        Ok(Attribute::Foreign(
-            format!("{name}{}", self.slice_from(start)).into(),
-        ))
     }
 }

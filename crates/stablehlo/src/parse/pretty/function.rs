@@ -7,6 +7,8 @@ use crate::parse::operation::Draft;
 impl<'a> Parser<'a> {
     /// `%a, %b {attributes} : A, B`, or nothing but attributes.
     pub(super) fn return_values(&mut self, draft: &mut Draft<'a>) -> Read<()> {
+        // The function dialect writes attributes before operands, StableHLO after them.
+        self.more_attributes(draft)?;
         self.operands(draft)?;
         self.more_attributes(draft)?;
         if !self.at(Kind::Colon) && draft.operands.is_empty() {

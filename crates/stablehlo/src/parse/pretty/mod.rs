@@ -5,6 +5,7 @@
 mod foreign;
 mod function;
 mod region;
+mod sharding;
 mod signature;
 mod table;
 mod window;
@@ -59,6 +60,8 @@ pub(super) enum Form {
     Literal,
     /// A word; the function reads it.
     Keyword(fn(&mut Parser<'_>) -> Read<Attribute>),
+    /// An attribute without the name that it has alone; the function reads it.
+    Bare(fn(&mut Parser<'_>) -> Read<Attribute>),
 }
 
 /// Parts with a syntax of their own.
@@ -96,6 +99,16 @@ pub(super) enum Own {
     Return,
     /// `@callee`.
     Callee,
+    /// `sdy.manual_computation` from its operands on.
+    ManualComputation,
+    /// `sdy.named_computation` from its name on.
+    NamedComputation,
+    /// `sharding=<...>`, if it is there.
+    EdgeSharding,
+    /// `sum`, `max` or `min`, if it is there.
+    ReductionOp,
+    /// Operands and types, if there are operands.
+    TypedOperands,
 }
 
 impl<'a> Parser<'a> {
@@ -202,7 +215,7 @@ impl<'a> Parser<'a> {
             Form::F64 => Attribute::Float(FloatAttribute::of_f64(self.f64_value()?)),
             Form::String => Attribute::String(self.byte_string()?),
             Form::Literal => self.literal()?,
-            Form::Keyword(read) => read(self)?,
+            Form::Keyword(read) | Form::Bare(read) => read(self)?,
         })
     }
 
@@ -251,6 +264,11 @@ impl<'a> Parser<'a> {
             Own::Scan => self.scan(draft),
             Own::Barrier => self.barrier(draft),
             Own::Return => self.return_values(draft),
+            Own::ManualComputation => self.manual_computation(draft),
+            Own::NamedComputation => self.named_computation(draft),
+            Own::EdgeSharding => self.edge_sharding(draft),
+            Own::ReductionOp => self.optional_reduction_op(draft),
+            Own::TypedOperands => self.typed_operands(draft),
             Own::Callee => {
                 let callee: SymbolRef = self.symbol_ref()?;
                 draft

@@ -14,6 +14,8 @@ pub(in crate::parse) enum Signature {
     Functional,
     /// One type for all operands and the result, or `(A, B) -> C`.
     Same,
+    /// One type for the operand and the result.
+    One,
     /// The result's.
     Result,
     /// The result's, of complex elements, where operands are the parts; or `(A, B) -> C`.
@@ -37,6 +39,12 @@ impl<'a> Parser<'a> {
         match signature {
             Signature::Functional => self.functional_types(draft),
             Signature::Same => self.same_type(draft),
+            Signature::One => {
+                let ty = self.ty()?;
+                self.all_operands(draft, &ty)?;
+                draft.results.push(ty);
+                Ok(())
+            }
             Signature::Result => {
                 draft.results = self.result_types()?;
                 Ok(())

@@ -4,12 +4,14 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use artifact_ir::attribute::{ComparisonDirection, ComparisonType, FftType, RngAlgorithm, RngDistribution};
+use artifact_ir::attribute::{
+    AttributeValue as _, ComparisonDirection, ComparisonType, FftType, RngAlgorithm, RngDistribution,
+};
 
-use super::Form::{Bool, F64, I32, I64, I64s, Keyword, Literal, String as Text, UI32, UI64};
+use super::Form::{Bare, Bool, F64, I32, I64, I64s, Keyword, Literal, String as Text, UI32, UI64};
 use super::Piece::{Attribute, Dictionary, IfComma, LeadingOperands, Operand, Operands, Sign, Types, Word};
 use super::signature::Signature;
-use super::{Own, Piece};
+use super::{Form, Own, Piece};
 use crate::lex::Kind;
 use crate::parse::dialect::keyword_attribute;
 
@@ -38,6 +40,25 @@ const CHLO_BINARY: &[Piece] = &[
 const CHLO_BROADCAST: &[Piece] = &[Operand, COMMA, Operand, Dictionary, COLON, FUNCTIONAL];
 const RETURN: &[Piece] = &[Piece::Own(Own::Return)];
 const TOLERANCE: Piece = IfComma(&[Word("tolerance"), EQUAL, Attribute("tolerance", F64)]);
+
+const OPERAND_TYPE: Piece = Types(Signature::One);
+const SHARDING: Piece = Attribute(
+    "sharding",
+    Bare(|parser| Ok(parser.tensor_sharding()?.to_attribute())),
+);
+const OUT_SHARDING: Piece = Attribute(
+    "out_sharding",
+    Bare(|parser| Ok(parser.tensor_sharding()?.to_attribute())),
+);
+const AXES_BY_DIMENSION: Form = Bare(|parser| Ok(parser.list_of_axis_ref_lists()?.to_attribute()));
+const AXES: Form = Bare(|parser| Ok(parser.axis_ref_list()?.to_attribute()));
+
+/// The pieces of a collective of Shardy: what it does, then ` %a out_sharding=<...> {...} : T`.
+macro_rules! sharded {
+    ($($piece:expr),*) => {
+        &[$($piece,)* Operand, Word("out_sharding"), EQUAL, OUT_SHARDING, Dictionary, COLON, OPERAND_TYPE]
+    };
+}
 
 type Row = (&'static [&'static str], &'static [Piece]);
 
@@ -468,6 +489,87 @@ const ROWS: &[Row] = &[
             FUNCTIONAL,
         ],
     ),
+    (
+        &["sdy.all_gather"],
+        sharded![Attribute("gathering_axes", AXES_BY_DIMENSION)],
+    ),
+    (
+        &["sdy.all_slice"],
+        sharded![Attribute("slicing_axes", AXES_BY_DIMENSION)],
+    ),
+    (
+        &["sdy.all_to_all"],
+        sharded![Attribute(
+            "params",
+            Bare(|parser| Ok(parser.all_to_all_param_list()?.to_attribute()))
+        )],
+    ),
+    (&["sdy.collective_permute"], sharded![]),
+    (
+        &["sdy.all_reduce"],
+        sharded![Piece::Own(Own::ReductionOp), Attribute("reduction_axes", AXES)],
+    ),
+    (
+        &["sdy.reduce_scatter"],
+        sharded![
+            Piece::Own(Own::ReductionOp),
+            Attribute("reduce_scatter_axes", AXES_BY_DIMENSION)
+        ],
+    ),
+    (
+        &["sdy.sharded_to_unreduced"],
+        sharded![Attribute("axes", AXES_BY_DIMENSION)],
+    ),
+    (
+        &["sdy.replicated_to_unreduced"],
+        sharded![Attribute("axes", AXES)],
+    ),
+    (
+        &["sdy.sharding_constraint", "sdy.reshard"],
+        &[Operand, SHARDING, Dictionary, COLON, OPERAND_TYPE],
+    ),
+    (
+        &["sdy.sharding_group"],
+        &[
+            Operand,
+            Word("group_id"),
+            EQUAL,
+            Attribute("group_id", I64),
+            Dictionary,
+            COLON,
+            ALL_OPERANDS,
+        ],
+    ),
+    (&["sdy.constant"], &[Piece::Own(Own::Constant)]),
+    (
+        &["sdy.data_flow_edge"],
+        &[
+            Operand,
+            Piece::Own(Own::EdgeSharding),
+            Dictionary,
+            COLON,
+            OPERAND_TYPE,
+        ],
+    ),
+    (
+        &["sdy.func_data_flow_edge"],
+        &[Operand, Dictionary, COLON, OPERAND_TYPE],
+    ),
+    (
+        &["sdy.propagation_barrier"],
+        &[
+            Operand,
+            Word("allowed_direction"),
+            EQUAL,
+            Attribute("allowed_direction", Bare(|parser| parser.propagation_direction())),
+            Dictionary,
+            COLON,
+            OPERAND_TYPE,
+        ],
+    ),
+    (&["sdy.manual_computation"], &[Piece::Own(Own::ManualComputation)]),
+    (&["sdy.named_computation"], &[Piece::Own(Own::NamedComputation)]),
+    (&["sdy.return"], &[Dictionary, Piece::Own(Own::TypedOperands)]),
     (&["stablehlo.return", "func.return"], RETURN),
     (
         &["stablehlo.optimization_barrier"],
