@@ -10,12 +10,14 @@ mod incompatible;
 
 use std::collections::BTreeSet;
 
-use artifact_core::version::{FormatVersion, OutOfRange, ProgramRange, ProgramVersion, ReaderRange, Window};
+use artifact_core::version::{
+    FormatVersion, OutOfRange, ParseProgramVersionError, ProgramRange, ProgramVersion, ReaderRange, Window,
+};
 
 use self::incompatible::Mismatch;
 pub use self::incompatible::{Action, Incompatible, IncompatibleKind};
-use crate::header::READABLE;
-use crate::manifest::Producer;
+use crate::header::{CONTAINER_VERSION, OLDEST_READER, READABLE};
+use crate::manifest::{Manifest, Producer};
 use crate::release::{self, ReaderRelease};
 use crate::table::{Codec, SectionKind, SectionTable};
 
@@ -70,6 +72,28 @@ impl Requirements {
             unknown_kinds: Vec::new(),
             unknown_codecs: Vec::new(),
         }
+    }
+
+    /// Of a file that this release would write with `manifest`.
+    ///
+    /// # Errors
+    /// When the program's version is not of the form `MAJOR.MINOR.PATCH`.
+    pub fn to_write(manifest: &Manifest) -> Result<Self, ParseProgramVersionError> {
+        let window = Window {
+            written: CONTAINER_VERSION,
+            oldest_reader: OLDEST_READER,
+        };
+        Ok(Self {
+            manifest: Some(ManifestRequirements {
+                producer: manifest.producer.clone(),
+                program_format: manifest.program.name.clone(),
+                program_version: manifest.program.version.parse()?,
+                features: manifest.required_features.clone(),
+                calling_convention: manifest.calling_convention,
+                platforms: manifest.platforms.clone(),
+            }),
+            ..Self::of_window(window)
+        })
     }
 
     /// Of a file whose section table is sound.
