@@ -51,7 +51,7 @@ pub(crate) fn waivers(calls: &[CustomCall], waived: &Waivers) -> Result<Vec<Stri
     };
     if let Some(target) = opaque.iter().find(|target| !waived.contains(*target)) {
         return Err(ExportError::input(format!(
-            "the program calls `{target}`, which has no guarantee to stay what it is; accept that with a waiver"
+            "the program calls `{target}`, which has no guarantee to stay what it is; accept that with `--allow-custom-call {target}`"
         )));
     }
     match waived.iter().find(|target| !opaque.contains(target)) {

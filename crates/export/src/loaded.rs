@@ -29,7 +29,6 @@ pub struct Loaded {
     signature: Signature,
     constants: Vec<Literal>,
     requirements: Requirements,
-    waivers: Vec<String>,
     platforms: Vec<String>,
 }
 
@@ -62,7 +61,6 @@ impl Loaded {
             signature,
             constants,
             requirements: container.requirements().clone(),
-            waivers: container.manifest().custom_call_waivers.clone(),
             platforms: container.manifest().platforms.clone(),
         })
     }
@@ -95,12 +93,6 @@ impl Loaded {
     #[must_use]
     pub fn platforms(&self) -> &[String] {
         &self.platforms
-    }
-
-    /// The custom calls without a guarantee that the exporter accepted.
-    #[must_use]
-    pub fn waivers(&self) -> &[String] {
-        &self.waivers
     }
 
     /// What the file needs of its reader.

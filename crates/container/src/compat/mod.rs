@@ -201,6 +201,17 @@ impl Reader {
         self.containers
     }
 
+    /// The features that it knows, ascending; none where it takes any.
+    pub fn features(&self) -> impl Iterator<Item = &str> {
+        self.features.iter().flatten().map(String::as_str)
+    }
+
+    /// The program formats that it reads, with their versions; none where it takes any.
+    pub fn programs(&self) -> impl Iterator<Item = (&str, ProgramRange)> {
+        let programs = self.programs.iter().flatten();
+        programs.map(|(name, versions)| (name.as_str(), *versions))
+    }
+
     /// The versions of a program format that it reads; `None` where it does not read the format, or any version of it.
     #[must_use]
     pub fn program_versions(&self, format: &str) -> Option<ProgramRange> {
