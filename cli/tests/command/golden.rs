@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use artifact_container::release::READER_RELEASES;
 use serde_json::Value;
 
 use crate::{Scratch, run};
@@ -55,6 +56,19 @@ fn runs(file: &Path, golden: &Path) {
     ])
     .expect(0)
     .says("results agree");
+}
+
+/// Versions whose artifacts are not written yet: the row goes with the change that adds their folder.
+const AWAITED: &[&str] = &["1.0"];
+
+#[test]
+fn every_released_version_has_artifacts() {
+    let found: Vec<String> = goldens().into_iter().map(|(version, _)| version).collect();
+    for release in READER_RELEASES {
+        let version = release.container.to_string();
+        let awaited = AWAITED.contains(&version.as_str());
+        assert_ne!(found.contains(&version), awaited, "container {version}");
+    }
 }
 
 #[test]
