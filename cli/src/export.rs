@@ -1,11 +1,10 @@
 //! `artifact export`.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 
 use artifact_container::atomic::AtomicFile;
-use artifact_export::{
-    ExportError, ExportErrorKind, PackOptions, StablehloVersionError, Waivers, pack, reader_release,
-};
+use artifact_export::{ExportError, PackOptions, StablehloVersionError, Waivers, pack, reader_release};
 
 use crate::arguments::ExportArguments;
 use crate::dimensions;
@@ -59,7 +58,10 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
 
 /// A program that cannot be packed as it was asked for, or a file that cannot be written.
 fn unpacked(options: &ExportArguments, error: &ExportError) -> Failure {
-    if error.kind() == ExportErrorKind::Io {
+    let of_file = error
+        .source()
+        .is_some_and(|source| source.is::<artifact_container::Error>());
+    if of_file && error.incompatibility().is_none() {
         return Failure::file("cannot write", &options.output, error);
     }
     Failure::export(&options.program, error)

@@ -219,8 +219,14 @@ fn damaged_artifacts() {
         let mut bad = good.clone();
         bad[position] ^= 0x10;
         let bad = scratch.file("bad.artifact", bad);
-        let code = run(&[&"inspect", &bad, &"--verify"]).code;
-        assert!(matches!(code, Some(3 | 4)), "byte {position}: {code:?}");
+        let ended = run(&[&"inspect", &bad, &"--verify", &"--json"]);
+        assert!(
+            matches!(ended.code, Some(3 | 4)),
+            "byte {position}: {:?}",
+            ended.code
+        );
+        let said: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(said["error"]["exit_code"], ended.code.unwrap());
     }
 }
 

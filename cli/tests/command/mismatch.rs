@@ -130,6 +130,24 @@ fn writer_too_old() {
     assert_eq!(IncompatibleKind::WriterTooOld.as_str(), "writer-too-old");
 }
 
+/// The cell of an older reader and newer data: keys, optional sections and codecs that it does not know are of no concern.
+#[test]
+fn what_a_later_minor_version_adds_is_ignored() {
+    let forged = Forged::new(|mut file| {
+        file.written = [1, 7];
+        file.sections.push(Section::plain(98, 0, "moon", b"cheese"));
+        let mut compressed = Section::plain(5, 0, "vjp/1", b"in a codec of 1.7");
+        (compressed.codec, compressed.raw) = (7, Some((1000, Digest::of(b"unknown"))));
+        file.sections.push(compressed);
+        let file = file.manifest(b"\xa8producer\x83", b"\xa8producer\x84\xa3new\x91\xc0");
+        file.manifest(b"\x8a\xa8producer", b"\x8b\xa5newer\x81\xa1x\xc2\xa8producer")
+    });
+    forged.run().expect(0).says("sum: tensor<2x3xf32>");
+    run(&[&"inspect", &forged.file, &"--verify"])
+        .expect(0)
+        .says("vjp/1");
+}
+
 #[test]
 fn unknown_feature() {
     let forged = Forged::new(|file| {

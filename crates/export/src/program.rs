@@ -143,6 +143,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn text_is_written_as_the_newest_version_only() {
+        let text = "func.func @main() { return }";
+        let module = parse_module(text).into_module().unwrap();
+        let version = |text: &str| Some(text.parse().unwrap());
+        let error = encode(&module, version("1.13.0"))
+            .map(drop)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("StableHLO 1.20.0 only, not as 1.13.0"), "{error}");
+        let encoded = encode(&module, version("1.20.0")).unwrap();
+        assert_eq!(encoded.bytes, encode(&module, None).unwrap().bytes);
+    }
+
     /// What this release writes, its own reader reads.
     #[test]
     fn the_reader_reads_what_is_written() {
