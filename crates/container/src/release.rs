@@ -44,8 +44,8 @@ const STABLEHLO: ProgramRange = ProgramRange {
     newest: ProgramVersion::new(1, 20, 0),
 };
 
-/// One row a container version since 1.0, oldest first; previews have none. A version is added in front of nothing: rows
-/// stay as they were released.
+/// One row a container version since 1.0, oldest first; previews have none. A new version is a new last row: rows stay as
+/// they were released.
 pub const READER_RELEASES: &[ReaderRelease] = &[ReaderRelease {
     container: FormatVersion::new(1, 0),
     version: "0.1.0",
