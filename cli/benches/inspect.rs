@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use artifact_container::manifest::{Manifest, Producer, ProgramFormat, Signature};
+use artifact_container::release::RELEASED;
 use artifact_container::{ConstantSource, ConstantType, Container, ContainerBuilder, ReadOptions};
 use artifact_testkit::timing::middle;
 
@@ -57,6 +58,7 @@ fn manifest() -> Manifest {
         producer: Producer {
             name: "benchmark".into(),
             version: "1.0.0".into(),
+            released: Some(RELEASED),
         },
         program: ProgramFormat {
             name: "stablehlo-text".into(),
@@ -71,6 +73,7 @@ fn manifest() -> Manifest {
         required_features: vec![],
         calling_convention: 1,
         custom_calls: vec![],
+        custom_call_waivers: vec![],
         constants: vec![],
         dimensions: None,
         created: None,

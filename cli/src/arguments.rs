@@ -5,6 +5,22 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+impl Command {
+    /// Whether standard output is for programs, a failure included.
+    pub(crate) const fn is_json(&self) -> bool {
+        match self {
+            Self::Inspect(options) => options.json,
+            Self::Check(options) => options.json,
+            Self::Export(_)
+            | Self::Run(_)
+            | Self::Specialize(_)
+            | Self::Upgrade(_)
+            | Self::Convert(_)
+            | Self::Completions { .. } => false,
+        }
+    }
+}
+
 const EXIT_CODES: &str = "Exit codes: 0 ok; 1 a comparison or check failed; 2 usage; 3 bad input; 4 incompatible version; \
 6 engine unavailable or operation not supported; 70 internal error.";
 
@@ -26,6 +42,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Make the static program of some sizes
     Specialize(SpecializeArguments),
+    /// Rewrite an artifact of an older container version as this release writes it
+    Upgrade(UpgradeArguments),
     /// Run every program found that comes with its results, and count
     Check(CheckArguments),
     /// Print programs in canonical form, constants included
@@ -41,6 +59,7 @@ pub(crate) enum Command {
 #[command(after_help = "Examples:
   artifact export model.mlir -o model.artifact
   artifact export model.mlir --shapes 'x: (b, 128); y: (b,)' --constraint 'b <= 64' -o model.artifact
+  artifact export model.mlir --for-reader 1.0 -o model.artifact
 
 A shape has a number or an expression for each dimension: b, 2*b + 1, floordiv(b, 2), max(a, b), mod(b, 4). `_` keeps one
 dimension as the program has it, `...` all that follow. A variable is at least 1 unless a constraint says less. Constraints
@@ -65,6 +84,16 @@ pub(crate) struct ExportArguments {
     /// Add a text to the manifest; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) metadata: Vec<String>,
+    /// Write for readers of this container version, such as 1.0, and newer; refused when they cannot read what the program
+    /// needs
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) for_reader: Option<String>,
+    /// Write the program as this version of StableHLO, such as 1.13.0; the newest without this option
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) stablehlo: Option<String>,
+    /// Accept a custom call that has no guarantee to stay what it is, and record that; may be repeated
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) allow_custom_call: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -99,6 +128,24 @@ pub(crate) struct SpecializeArguments {
     /// The artifact to write; an existing one is replaced at once or not at all
     #[arg(short, long, value_name = "G")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The program and its constants stay as they are; the digest of the old file is recorded in the metadata. A file
+of a newer container version is refused: this release would lose what it does not know. Signatures of the old file do not hold for the new one.
+
+Examples:
+  artifact upgrade model.artifact
+  artifact upgrade model.artifact -o upgraded.artifact"
+)]
+pub(crate) struct UpgradeArguments {
+    /// The artifact; replaced, at once or not at all, unless an output is given
+    #[arg(value_name = "F")]
+    pub(crate) artifact: PathBuf,
+    /// Write here instead
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Bytes of values that a program may hold unless told otherwise.

@@ -1,9 +1,10 @@
 //! `artifact export`.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 
 use artifact_container::atomic::AtomicFile;
-use artifact_export::{PackOptions, pack};
+use artifact_export::{ExportError, PackOptions, StablehloVersionError, Waivers, pack, reader_release};
 
 use crate::arguments::ExportArguments;
 use crate::dimensions;
@@ -13,10 +14,16 @@ use crate::output;
 use crate::program::{export_text, is_artifact, read_text, unfit};
 
 pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
+    let usage = |error: &dyn std::error::Error| Failure::usage(error.to_string());
+    let reader = options.for_reader.as_deref().map(reader_release).transpose();
+    let stablehlo = options.stablehlo.as_deref().map(str::parse).transpose();
     let pack_options = PackOptions {
         created: created(options.created.as_deref())?,
         metadata: metadata(options)?,
-        platforms: Vec::new(),
+        reader: reader.map_err(|error| usage(&error))?,
+        stablehlo: stablehlo.map_err(|error: StablehloVersionError| usage(&error))?,
+        waivers: Waivers::Targets(options.allow_custom_call.iter().cloned().collect()),
+        ..PackOptions::default()
     };
     let shapes = dimensions::shapes(&options.shapes, &options.constraint)?;
     if is_artifact(&options.program)? {
@@ -36,7 +43,7 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     };
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
     let mut file = AtomicFile::create(&options.output).map_err(|error| refuse(&error))?;
-    let written = pack(&exported, &pack_options, &mut file).map_err(|error| refuse(&error))?;
+    let written = pack(&exported, &pack_options, &mut file).map_err(|error| unpacked(options, &error))?;
     file.commit().map_err(|error| refuse(&error))?;
     output::text(&format!(
         "{}: {} bytes, inputs: {}, outputs: {}, file digest {}\n",
@@ -47,6 +54,17 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
         written.file_digest
     ))?;
     Ok(Exit::Ok)
+}
+
+/// A program that cannot be packed as it was asked for, or a file that cannot be written.
+fn unpacked(options: &ExportArguments, error: &ExportError) -> Failure {
+    let of_file = error
+        .source()
+        .is_some_and(|source| source.is::<artifact_container::Error>());
+    if of_file && error.incompatibility().is_none() {
+        return Failure::file("cannot write", &options.output, error);
+    }
+    Failure::export(&options.program, error)
 }
 
 /// Seconds to record: none, a number, or those of `SOURCE_DATE_EPOCH` (reproducible-builds.org).

@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use artifact_container::compat::{Incompatible, IncompatibleKind};
 use artifact_eval::{EvalError, EvalErrorKind};
 use artifact_export::{ExportError, ExportErrorKind};
 
-use crate::output;
+use serde_json::json;
+
+use crate::{compatibility, output};
 
 /// What a command ended with. The numbers are documented and permanent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,21 @@ pub(crate) enum Exit {
     Internal = 70,
 }
 
+impl Exit {
+    /// The permanent name of a failure that has no finer one.
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::CheckFailed => "check-failed",
+            Self::Usage => "usage",
+            Self::BadInput => "bad-input",
+            Self::Incompatible => "incompatible",
+            Self::Engine => "engine",
+            Self::Internal => "internal",
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
@@ -44,6 +62,8 @@ pub(crate) struct Failure {
     causes: Vec<String>,
     /// What to do.
     hint: Option<String>,
+    /// A file and a reader that do not fit, where that is what is wrong.
+    incompatible: Option<Incompatible>,
 }
 
 impl Failure {
@@ -52,6 +72,7 @@ impl Failure {
             exit,
             causes: vec![what.into()],
             hint: None,
+            incompatible: None,
         }
     }
 
@@ -97,7 +118,28 @@ impl Failure {
             ExportErrorKind::Upgrade => Exit::Incompatible,
             _ => Exit::BadInput,
         };
-        Self::new(exit, format!("{} is refused", path.display())).because(error)
+        let failure = Self::new(exit, format!("{} is refused", path.display())).because(error);
+        match error.incompatibility() {
+            Some(incompatible) => failure.incompatible(incompatible),
+            None => failure,
+        }
+    }
+
+    /// A file that this release, or this machine, cannot read or run.
+    pub(crate) fn reader(path: &Path, incompatible: &Incompatible) -> Self {
+        let what = format!("{} is refused", path.display());
+        let failure = Self::new(Exit::Incompatible, what).because(incompatible);
+        failure.incompatible(incompatible)
+    }
+
+    fn incompatible(mut self, incompatible: &Incompatible) -> Self {
+        // The file is fine for another machine of this release.
+        if incompatible.kind() == IncompatibleKind::PlatformNotOffered {
+            self.exit = Exit::Engine;
+        }
+        self.hint = Some(incompatible.remedy());
+        self.incompatible = Some(incompatible.clone());
+        self
     }
 
     /// A run that stopped. `place` is the rendered place in the program.
@@ -140,12 +182,32 @@ impl Failure {
             text.push_str(cause);
             text.push('\n');
         }
+        if let Some(incompatible) = &self.incompatible {
+            text.push_str(&format!("  written by: {}\n", incompatible.written_by()));
+            text.push_str(&format!("  readable by: {}\n", incompatible.readable_by()));
+        }
         if let Some(hint) = &self.hint {
             text.push_str("  help: ");
             text.push_str(hint);
             text.push('\n');
         }
         output::note(text.trim_end());
+    }
+
+    /// The failure for programs: `kind` and `exit_code` are permanent, texts are not.
+    pub(crate) fn to_json(&self) -> String {
+        let kind = self
+            .incompatible
+            .as_ref()
+            .map(|incompatible| incompatible.kind().as_str());
+        let error = json!({
+            "kind": kind.unwrap_or_else(|| self.exit.kind()),
+            "exit_code": self.exit as u8,
+            "causes": self.causes,
+            "help": self.hint,
+            "incompatible": self.incompatible.as_ref().map(compatibility::incompatible_json),
+        });
+        json!({ "error": error }).to_string() + "\n"
     }
 
     /// The failure on one line, for a list of many.

@@ -12,6 +12,7 @@ use artifact_refine::{Fact, refine};
 use serde_json::json;
 
 use crate::arguments::InspectArguments;
+use crate::compatibility;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{self, one_line};
 use crate::program::is_artifact;
@@ -59,18 +60,14 @@ fn as_text(container: &Container, verified: bool) -> String {
     );
     line("file digest", container.file_digest().to_string());
     line("content digest", container.content_digest().to_string());
-    line(
-        "producer",
-        one_line(&format!(
-            "{} {}",
-            manifest.producer.name, manifest.producer.version
-        ))
-        .into_owned(),
-    );
+    line("producer", one_line(&manifest.producer.to_string()).into_owned());
     line(
         "program",
         one_line(&format!("{} {}", manifest.program.name, manifest.program.version)).into_owned(),
     );
+    for (label, value) in compatibility::lines(container) {
+        line(label, value);
+    }
     line("platforms", list_or(&manifest.platforms, "any"));
     line("required features", list_or(&manifest.required_features, "none"));
     line("calling convention", manifest.calling_convention.to_string());
@@ -191,7 +188,10 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
             Some(target) => target
                 .stable_since
                 .map_or("known".to_owned(), |since| format!("stable since {since}")),
-            None => "unknown to this tool".to_owned(),
+            None if manifest.custom_call_waivers.contains(&call.target) => {
+                "no guarantee, which the exporter accepted".to_owned()
+            }
+            None => "no guarantee".to_owned(),
         };
         let effect = if call.has_side_effect {
             ", has a side effect"
@@ -270,6 +270,7 @@ fn as_json(container: &Container) -> Outcome<String> {
     let document = json!({
         "container_version": header.window().written.to_string(),
         "oldest_reader": header.window().oldest_reader.to_string(),
+        "compatibility": compatibility::json(container),
         "file_digest": container.file_digest().to_string(),
         "content_digest": container.content_digest().to_string(),
         "manifest": manifest_json(manifest)?,

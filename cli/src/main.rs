@@ -6,6 +6,7 @@
 mod archive;
 mod arguments;
 mod check;
+mod compatibility;
 mod convert;
 mod dimensions;
 mod evaluation;
@@ -21,6 +22,7 @@ mod random;
 mod run;
 mod specialize;
 mod tensors;
+mod upgrade;
 
 use std::process::ExitCode;
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
             return code.into();
         }
     };
+    let json = arguments.command.is_json();
     let worker = std::thread::Builder::new()
         .stack_size(STACK_BYTES)
         .spawn(move || execute(arguments.command));
@@ -60,6 +63,10 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => {
             failure.print();
+            if json {
+                // Standard error has said it already.
+                let _ = output::json(&failure.to_json());
+            }
             failure.exit().into()
         }
     }
@@ -72,6 +79,7 @@ fn execute(command: Command) -> Outcome<Exit> {
         Command::Run(options) => run::execute(&options),
         Command::Check(options) => check::execute(&options),
         Command::Specialize(options) => specialize::execute(&options),
+        Command::Upgrade(options) => upgrade::execute(&options),
         Command::Convert(options) => convert::execute(&options),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use artifact_container::compat::Requirements;
 use artifact_container::{Container, MAGIC};
 use artifact_core::limit::Limit;
 use artifact_export::{ExportError, Exported, Loaded, Signature};
@@ -30,8 +31,8 @@ pub(crate) struct Program {
     pub(crate) signature: Signature,
     /// Constants that stand for the last arguments of the entry.
     pub(crate) constants: Vec<Literal>,
-    /// The platforms that it was made for; empty where it runs on any.
-    pub(crate) platforms: Vec<String>,
+    /// What the artifact needs of its reader; a text needs nothing.
+    pub(crate) requirements: Option<Requirements>,
     /// The text that the module was read from, for messages; an artifact's is not kept.
     text: Option<String>,
 }
@@ -68,7 +69,7 @@ impl Program {
             entry: loaded.entry(),
             signature: loaded.signature().clone(),
             constants: loaded.constants().to_vec(),
-            platforms: loaded.platforms().to_vec(),
+            requirements: Some(loaded.requirements().clone()),
             text: None,
         }
     }
@@ -80,7 +81,7 @@ impl Program {
             entry: exported.entry(),
             signature: exported.signature().clone(),
             constants: Vec::new(),
-            platforms: Vec::new(),
+            requirements: None,
             text: Some(text),
         })
     }

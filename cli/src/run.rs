@@ -109,15 +109,15 @@ fn check_sizes(program: &Program, path: &Path, inputs: &[Value], dims: &Assignme
 /// Refuses a program that was made for other platforms. The reference engine counts as a CPU.
 fn runs_here(program: &Program, path: &Path) -> Outcome<()> {
     const PLATFORM: &str = "cpu";
-    if program.platforms.is_empty() || program.platforms.iter().any(|platform| platform == PLATFORM) {
-        return Ok(());
-    }
-    let platforms = program.platforms.join(", ");
-    let what = format!(
-        "{} is for the platforms {platforms}; the reference engine is for {PLATFORM}",
-        path.display()
-    );
-    Err(Failure::engine(what).hint("export the program for this platform"))
+    let reader = artifact_export::reader().with_platforms([PLATFORM]);
+    let checked = program
+        .requirements
+        .as_ref()
+        .map(|file| reader.check(file))
+        .transpose();
+    checked
+        .map(drop)
+        .map_err(|incompatible| Failure::reader(path, &incompatible))
 }
 
 /// Runs a program on the values of its arguments, hoisted constants added.

@@ -1,7 +1,7 @@
 //! `artifact specialize`.
 
 use artifact_container::atomic::AtomicFile;
-use artifact_export::{Exported, Loaded, PackOptions, pack};
+use artifact_export::{Exported, Loaded, PackOptions, Waivers, pack};
 use artifact_refine::{Fact, refine};
 
 use crate::arguments::SpecializeArguments;
@@ -37,6 +37,8 @@ pub(crate) fn execute(options: &SpecializeArguments) -> Outcome<Exit> {
     let exported = Exported::new(refined.module).map_err(|error| Failure::export(path, &error))?;
     let pack_options = PackOptions {
         platforms,
+        // Whoever exported the program decided about its custom calls.
+        waivers: Waivers::All,
         ..PackOptions::default()
     };
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);

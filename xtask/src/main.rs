@@ -20,6 +20,7 @@ mod cross_check;
 mod failure;
 mod files;
 mod generate;
+mod goldens;
 mod layers;
 mod process;
 mod quickstart;
@@ -79,6 +80,12 @@ const TASKS: &[Task] = &[
         options: &["--check", "--fixtures"],
         summary: "rewrite generated files; --check only compares; --fixtures runs the fixture scripts",
         run: generate::run,
+    },
+    Task {
+        name: "goldens",
+        options: &["--add"],
+        summary: "check that released artifacts never change; --add writes those of a new version",
+        run: goldens::run,
     },
 ];
 

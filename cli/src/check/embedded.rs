@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome as RunOutcome, Value};
-use artifact_export::{Exported, PackOptions, pack};
+use artifact_export::{Exported, PackOptions, Waivers, pack};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::verify::verify;
@@ -140,7 +140,12 @@ fn through_artifact(path: &Path, text: &str, module: Module, options: &Options) 
 /// The program after a way through an artifact file.
 pub(crate) fn reopened(path: &Path, exported: &Exported) -> Result<Program, Failure> {
     let mut bytes = std::io::Cursor::new(Vec::new());
-    pack(exported, &PackOptions::default(), &mut bytes).map_err(|error| Failure::export(path, &error))?;
+    // The file is gone when its program has run.
+    let options = PackOptions {
+        waivers: Waivers::All,
+        ..PackOptions::default()
+    };
+    pack(exported, &options, &mut bytes).map_err(|error| Failure::export(path, &error))?;
     Program::from_bytes(path, bytes.into_inner())
 }
 

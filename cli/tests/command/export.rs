@@ -13,7 +13,7 @@ fn the_main_job() {
         .says("file digest");
     let shown = run(&[&"inspect", &file, &"--json", &"--verify"]).expect(0).out;
     let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(shown["container_version"], "0.9");
+    assert_eq!(shown["container_version"], "1.0");
     assert_eq!(shown["manifest"]["signature"]["function"], "main");
     run(&[&"inspect", &file]).expect(0).says("function main");
     let (inputs, expected) = (fixture(".inputs.npz"), fixture(".expected.npz"));
@@ -70,6 +70,67 @@ fn time_and_metadata_only_when_asked() {
     run(&[&"export", &program, &"-o", &file, &"--metadata", &"k"])
         .expect(2)
         .says("KEY=VALUE");
+}
+
+/// 1.0 is the first reader that is promised anything.
+#[test]
+fn for_a_reader_and_a_version() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let (plain, asked) = (scratch.path("plain.artifact"), scratch.path("asked.artifact"));
+    run(&[&"export", &program, &"-o", &plain]).expect(0);
+    let newest = [&"--for-reader", &"1.0", &"--stablehlo", &"1.20.0"];
+    let export: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"export", &program, &"-o", &asked];
+    let with = |options: &[&'static &'static str]| {
+        let options = options
+            .iter()
+            .map(|option| *option as &dyn AsRef<std::ffi::OsStr>);
+        run(&export.iter().copied().chain(options).collect::<Vec<_>>())
+    };
+    with(&newest).expect(0);
+    assert_eq!(std::fs::read(&plain).unwrap(), std::fs::read(&asked).unwrap());
+    for reader in [&"1.1", &"0.9", &"newest"] {
+        with(&[&"--for-reader", reader])
+            .expect(2)
+            .says("the container versions of readers are: 1.0");
+    }
+    for version in [&"0.8.0", &"1.20.1", &"1.13"] {
+        with(&[&"--stablehlo", version])
+            .expect(2)
+            .says("is not a version of StableHLO from 0.9.0 to 1.20.0");
+    }
+}
+
+#[test]
+fn custom_calls_without_a_guarantee() {
+    let scratch = Scratch::new();
+    let program = "func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.custom_call @mystery(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+";
+    let program = scratch.file("mystery.mlir", program);
+    let file = scratch.path("mystery.artifact");
+    run(&[&"export", &program, &"-o", &file])
+        .expect(3)
+        .says("`mystery`, which has no guarantee")
+        .says("--allow-custom-call mystery");
+    assert!(!file.exists());
+    run(&[
+        &"export",
+        &program,
+        &"-o",
+        &file,
+        &"--allow-custom-call",
+        &"mystery",
+    ])
+    .expect(0);
+    run(&[&"inspect", &file])
+        .expect(0)
+        .says("custom call mystery (api 1), used 1x, no guarantee, which the exporter accepted");
+    run(&[&"export", &program, &"-o", &file, &"--allow-custom-call", &"mist"])
+        .expect(3)
+        .says("`mystery`");
 }
 
 #[test]
@@ -158,8 +219,14 @@ fn damaged_artifacts() {
         let mut bad = good.clone();
         bad[position] ^= 0x10;
         let bad = scratch.file("bad.artifact", bad);
-        let code = run(&[&"inspect", &bad, &"--verify"]).code;
-        assert!(matches!(code, Some(3 | 4)), "byte {position}: {code:?}");
+        let ended = run(&[&"inspect", &bad, &"--verify", &"--json"]);
+        assert!(
+            matches!(ended.code, Some(3 | 4)),
+            "byte {position}: {:?}",
+            ended.code
+        );
+        let said: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(said["error"]["exit_code"], ended.code.unwrap());
     }
 }
 

@@ -9,8 +9,11 @@
 mod check;
 mod convert;
 mod export;
+mod golden;
+mod mismatch;
 mod run;
 mod symbolic;
+mod upgrade;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -137,6 +140,7 @@ fn help_names_every_command() {
         "inspect",
         "run",
         "specialize",
+        "upgrade",
         "check",
         "convert",
         "completions",

@@ -3,20 +3,22 @@
 use std::path::Path;
 
 use crate::atomic::AtomicFile;
+use crate::compat::Reader;
 use crate::container::Container;
 use crate::error::{Classify, Error, ErrorKind, Fault};
 use crate::header::CONTAINER_VERSION;
 use crate::manifest::{Constant, Manifest};
-use crate::table::SectionKind;
+use crate::table::{SectionKind, derivative_name};
 use crate::writer::{ConstantSource, Output, Writer, Written};
 
 /// A new artifact. Equal input gives equal bytes.
 ///
-/// Sections are laid out as program, constants, chunk digests, extra sections, manifest; the section table ends the file.
+/// Sections are laid out as program, derivatives, constants, chunk digests, extra sections, manifest; the section table ends the file.
 #[derive(Debug)]
 pub struct ContainerBuilder<'a> {
     manifest: Manifest,
     program: &'a [u8],
+    derivatives: Vec<Vec<u8>>,
     constants: Vec<(ConstantType, ConstantSource<'a>)>,
     extras: Vec<Extra>,
 }
@@ -41,8 +43,8 @@ struct Extra {
 impl<'a> ContainerBuilder<'a> {
     /// An artifact of `program`, in the format that `manifest` names.
     ///
-    /// [`Manifest::constants`] is replaced by what [`ContainerBuilder::constant`] adds; required features and custom calls
-    /// are sorted.
+    /// [`Manifest::constants`] is replaced by what [`ContainerBuilder::constant`] adds; required features, custom calls and
+    /// waivers are sorted.
     #[must_use]
     pub fn new(mut manifest: Manifest, program: &'a [u8]) -> Self {
         manifest.constants.clear();
@@ -51,9 +53,12 @@ impl<'a> ContainerBuilder<'a> {
         manifest
             .custom_calls
             .sort_by(|a, b| (&a.target, a.api_version).cmp(&(&b.target, b.api_version)));
+        manifest.custom_call_waivers.sort();
+        manifest.custom_call_waivers.dedup();
         Self {
             manifest,
             program,
+            derivatives: Vec::new(),
             constants: Vec::new(),
             extras: Vec::new(),
         }
@@ -64,6 +69,11 @@ impl<'a> ContainerBuilder<'a> {
     /// the type is for the caller to see to.
     pub fn constant(&mut self, constant_type: ConstantType, source: ConstantSource<'a>) {
         self.constants.push((constant_type, source));
+    }
+
+    /// Adds the program of the next derivative: the vector-Jacobian product of the program or derivative before it.
+    pub fn derivative(&mut self, program: Vec<u8>) {
+        self.derivatives.push(program);
     }
 
     /// Adds a section of the application's own, at most [`crate::limits::PAYLOAD_BYTES`] long. `kind` is none that this
@@ -83,9 +93,9 @@ impl<'a> ContainerBuilder<'a> {
     /// [`ErrorKind::Upgrade`] when the file was written by a newer version, whose manifest may have fields that would be
     /// lost, or a section has an unknown codec; otherwise as [`Container::section_bytes`].
     pub fn carry_over(&mut self, container: &Container) -> Result<(), Error> {
-        if container.header().window().written > CONTAINER_VERSION {
-            return Err(Fault::from(BuildError::Newer).write(None));
-        }
+        Reader::current()
+            .check_rewritten(container.requirements(), CONTAINER_VERSION)
+            .map_err(|incompatible| Fault::from(incompatible).write(None))?;
         for (id, section) in container
             .sections()
             .iter()
@@ -124,11 +134,13 @@ impl<'a> ContainerBuilder<'a> {
         let Self {
             mut manifest,
             program,
+            derivatives,
             constants,
             extras,
         } = self;
         // Before gigabytes are copied; `decode` below checks the finished manifest.
         manifest.check()?;
+        manifest.check_version(CONTAINER_VERSION)?;
         if let Some(extra) = extras.iter().find(|extra| extra.kind.is_known()) {
             return Err(BuildError::Kind {
                 name: extra.name.clone(),
@@ -138,6 +150,10 @@ impl<'a> ContainerBuilder<'a> {
         }
         let mut writer = Writer::begin(output)?;
         writer.section(SectionKind::PROGRAM, true, "program".to_owned(), program, true)?;
+        for (order, derivative) in (1..).zip(derivatives) {
+            let name = derivative_name(order);
+            writer.section(SectionKind::DERIVATIVE, false, name, &derivative, true)?;
+        }
         for (argument, (constant_type, source)) in (manifest.signature.inputs.len()..).zip(constants) {
             let (section, digest) = writer.constant(source)?;
             let ConstantType { dtype, shape } = constant_type;
@@ -169,8 +185,6 @@ impl<'a> ContainerBuilder<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BuildError {
-    #[error("the file was written by a newer version of the format; rewrite it with a tool of that version")]
-    Newer,
     #[error("section `{name}` cannot be added as {kind}, which the format itself writes")]
     Kind { name: String, kind: SectionKind },
     #[error("the function has more than 2^32 arguments")]
@@ -179,9 +193,6 @@ pub(crate) enum BuildError {
 
 impl Classify for BuildError {
     fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Newer => ErrorKind::Upgrade,
-            Self::Kind { .. } | Self::Arguments => ErrorKind::FixInput,
-        }
+        ErrorKind::FixInput
     }
 }

@@ -1,6 +1,6 @@
 //! An artifact that is open for reading.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -8,65 +8,52 @@ use artifact_core::chunk::{CHUNK_BYTES, ChunkDigest};
 use artifact_core::digest::Digest;
 
 use crate::codec::{self, CodecError};
+use crate::compat::{Reader, Requirements};
 use crate::constants::{ConstantError, Verification, chunk_range, chunks_of};
 use crate::error::{Classify, Error, ErrorKind, Fault};
 use crate::header::{HEADER_BYTES, Header};
 use crate::identity::{ContentDigest, FileDigest, content_digest, file_digest};
 use crate::limits;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Preamble};
 use crate::source::Source;
 use crate::table::{Codec, Section, SectionId, SectionKind, SectionTable};
 
 /// How a file is opened.
-#[derive(Clone, Debug, Default)]
-pub struct ReadOptions {
-    /// `None` accepts any.
-    features: Features,
-}
-
 #[derive(Clone, Debug)]
-enum Features {
-    Any,
-    Known(BTreeSet<String>),
+pub struct ReadOptions {
+    reader: Reader,
+    describe_only: bool,
 }
 
-impl Default for Features {
+impl Default for ReadOptions {
     fn default() -> Self {
-        Self::Known(BTreeSet::new())
+        Self::with_features([])
     }
 }
 
 impl ReadOptions {
-    /// A reader that knows exactly `features`; a file that requires another is refused by name.
+    /// For `reader`; a file that needs another is refused.
     #[must_use]
-    pub fn with_features<'a>(features: impl IntoIterator<Item = &'a str>) -> Self {
+    pub const fn for_reader(reader: Reader) -> Self {
         Self {
-            features: Features::Known(features.into_iter().map(str::to_owned).collect()),
+            reader,
+            describe_only: false,
         }
     }
 
-    /// A reader that only describes the file and executes nothing of it: it accepts any required feature.
+    /// A reader that knows exactly `features` and takes any program; a file that requires another is refused by name.
+    #[must_use]
+    pub fn with_features<'a>(features: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::for_reader(Reader::with_features(features))
+    }
+
+    /// A reader that only describes the file and executes nothing of it: it accepts what this release need not understand,
+    /// such as an unknown required feature.
     #[must_use]
     pub fn describe_only() -> Self {
         Self {
-            features: Features::Any,
-        }
-    }
-
-    fn check(&self, manifest: &Manifest) -> Result<(), ContainerError> {
-        let Features::Known(known) = &self.features else {
-            return Ok(());
-        };
-        let unknown: Vec<_> = manifest
-            .required_features
-            .iter()
-            .filter(|name| !known.contains(*name))
-            .cloned()
-            .collect();
-        if unknown.is_empty() {
-            Ok(())
-        } else {
-            Err(ContainerError::Features(unknown.join("`, `")))
+            reader: Reader::current(),
+            describe_only: true,
         }
     }
 }
@@ -78,6 +65,7 @@ pub struct Container {
     header: Header,
     table: SectionTable,
     manifest: Manifest,
+    requirements: Requirements,
     file_digest: FileDigest,
     verification: Verification,
 }
@@ -121,7 +109,7 @@ impl Container {
     /// Cheapest and most explanatory check first; each part is verified before the next is believed.
     fn read(source: Source, options: &ReadOptions) -> Result<Self, Fault> {
         let length = source.length()?;
-        let header = Header::parse(&source.read_vec(0, length.min(HEADER_BYTES))?)?;
+        let header = Header::parse(&source.read_vec(0, length.min(HEADER_BYTES))?, &options.reader)?;
         if length != header.file_length() {
             return Err(ContainerError::Length {
                 length,
@@ -131,10 +119,23 @@ impl Container {
         }
         let table_bytes = source.read_vec(header.table_offset(), header.table_length())?;
         let table = SectionTable::parse(&header, &table_bytes)?;
-        let manifest = Manifest::decode(&payload(&source, table.manifest())?)?;
-        options.check(&manifest)?;
-        check_constants(&manifest, &table)?;
+        let mut requirements = Requirements::of_table(header.window(), &table);
+        if let Codec::Unknown(_) = table.manifest().codec {
+            options.reader.check(&requirements)?;
+        }
+        let bytes = payload(&source, table.manifest())?;
+        requirements.manifest = Some(Preamble::decode(&bytes)?);
+        let verdict = options.reader.check(&requirements);
+        if !options.describe_only {
+            verdict.clone()?;
+        }
+        // What cannot be understood is no fault of a file that needs more than this reader knows.
+        let manifest = checked_manifest(&bytes, &header, &table).map_err(|fault| match verdict {
+            Err(incompatible) => incompatible.into(),
+            Ok(()) => fault,
+        })?;
         Ok(Self {
+            requirements,
             file_digest: file_digest(&header, &table_bytes),
             verification: Verification::new(&table),
             source,
@@ -160,6 +161,12 @@ impl Container {
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// What the file needs of its reader, and until when every release reads it.
+    #[must_use]
+    pub fn requirements(&self) -> &Requirements {
+        &self.requirements
     }
 
     /// Names the file byte for byte.
@@ -260,6 +267,10 @@ impl Container {
         if section.kind != SectionKind::CONSTANT {
             return Err(ConstantError::NotAConstant(section.name.clone()).into());
         }
+        if let Codec::Unknown(number) = section.codec {
+            let name = section.name.clone();
+            return Err(ContainerError::UnknownCodec { name, number }.into());
+        }
         if section.stored_length <= CHUNK_BYTES {
             return Ok(&[]);
         }
@@ -316,8 +327,8 @@ impl Container {
 
     fn verify(&self, id: SectionId, section: &Section) -> Result<(), Fault> {
         match (section.kind, section.codec) {
-            (SectionKind::CONSTANT, _) => self.verify_constant(id, section),
             (_, Codec::Unknown(_)) => stored(&self.source, section).map(drop),
+            (SectionKind::CONSTANT, _) => self.verify_constant(id, section),
             _ => payload(&self.source, section).map(drop),
         }
     }
@@ -397,7 +408,15 @@ fn payload(source: &Source, section: &Section) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// Manifest and table agree: each constant has its section, and no section is without a use.
+fn checked_manifest(bytes: &[u8], header: &Header, table: &SectionTable) -> Result<Manifest, Fault> {
+    let manifest = Manifest::decode(bytes)?;
+    manifest.check_version(header.window().written)?;
+    check_constants(&manifest, table)?;
+    Ok(manifest)
+}
+
+/// Manifest and table agree: each constant has its section, and no section is without a use. Derivatives may have constants
+/// of their own.
 fn check_constants(manifest: &Manifest, table: &SectionTable) -> Result<(), ContainerError> {
     let mut unused: BTreeMap<_, _> = table
         .iter()
@@ -409,6 +428,9 @@ fn check_constants(manifest: &Manifest, table: &SectionTable) -> Result<(), Cont
             Some((digest, used)) if *digest == constant.digest => *used = true,
             _ => return Err(ContainerError::Constant(constant.argument)),
         }
+    }
+    if table.derivatives().next().is_some() {
+        return Ok(());
     }
     match unused.iter().find(|(_, (_, used))| !used) {
         Some((name, _)) => Err(ContainerError::UnusedConstant((*name).to_owned())),
@@ -422,8 +444,6 @@ pub(crate) enum ContainerError {
         "the file has {length} bytes, its header says {expected}; it was cut off or something was appended"
     )]
     Length { length: u64, expected: u64 },
-    #[error("it requires features that this tool does not know: `{0}`; upgrade the tool")]
-    Features(String),
     #[error(
         "section `{0}` is damaged: its digest does not match the section table's; get a good copy of the file"
     )]
@@ -433,7 +453,7 @@ pub(crate) enum ContainerError {
     #[error("section `{0}` decompresses to other bytes than the section table's digest names")]
     RawDigest(String),
     #[error(
-        "section `{name}` is stored with codec {number}, which this tool does not know; upgrade the tool"
+        "section `{name}` is stored with codec {number}, which this release does not know; install a newer one to read it"
     )]
     UnknownCodec { name: String, number: u8 },
     #[error("the padding between bytes {start} and {end} is not zero")]
@@ -449,7 +469,7 @@ pub(crate) enum ContainerError {
 impl Classify for ContainerError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Features(_) | Self::UnknownCodec { .. } => ErrorKind::Upgrade,
+            Self::UnknownCodec { .. } => ErrorKind::Upgrade,
             _ => ErrorKind::FixInput,
         }
     }

@@ -6,7 +6,8 @@ use std::io;
 use std::path::Path;
 
 use artifact_core::limit::LimitExceeded;
-use artifact_core::version::Incompatible;
+
+use crate::compat::Incompatible;
 
 /// What the caller can do about an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub enum ErrorKind {
     /// The input is wrong: the file is damaged, truncated, lying or no artifact at all, or what was given to the writer
     /// breaks a rule of the format. Get a good copy, export again, or correct the call.
     FixInput,
-    /// The file is sound but needs a newer (or an older) tool.
+    /// The file is sound but needs another reader: [`Error::incompatibility`] says which.
     Upgrade,
     /// The file asks for more than a named limit.
     Limit,
@@ -36,6 +37,12 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// What does not fit between the file and the reader, where that is what is wrong.
+    #[must_use]
+    pub fn incompatibility(&self) -> Option<&Incompatible> {
+        self.source.downcast_ref()
     }
 
     pub(crate) fn new(context: impl Into<String>, fault: Fault) -> Self {
@@ -107,11 +114,5 @@ impl Classify for io::Error {
 impl Classify for LimitExceeded {
     fn kind(&self) -> ErrorKind {
         ErrorKind::Limit
-    }
-}
-
-impl Classify for Incompatible {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Upgrade
     }
 }

@@ -6,18 +6,29 @@
 use artifact_core::digest::Digest;
 use artifact_core::version::{FormatVersion, ReaderRange, Window};
 
+use crate::compat::{Reader, Requirements};
 use crate::error::{Classify, ErrorKind, Fault};
 use crate::fields::{Fields, Short};
 use crate::limits;
 
-/// Version of the container that this crate writes.
+/// Version of the container that this crate writes. `docs/VERSIONING.md` says how the next one is made.
 ///
 /// Changelog:
-/// * 0.9: first version. It promises no compatibility window: readers of 1.0 and later need not read it.
-pub const CONTAINER_VERSION: FormatVersion = FormatVersion::new(0, 9);
+/// * 0.9: a preview, without a compatibility window. This release still reads it.
+/// * 1.0: the first version that promises one. Against 0.9: the manifest requires `producer.released` and has
+///   `custom_call_waivers`; `program.version` has three numbers; sections of kind 5 are derivatives of the program; what
+///   decides about reading (producer, program, platforms, required features, calling convention) has a fixed form and is
+///   decoded first; reserved bytes and flags stay zero for the whole major version.
+pub const CONTAINER_VERSION: FormatVersion = FormatVersion::new(1, 0);
 
-/// The oldest reader that understands what this crate writes.
-pub const OLDEST_READER: FormatVersion = FormatVersion::new(0, 9);
+/// BLAKE3 of the description that [`crate::schema`] makes of this version. A change of the format without a new version
+/// makes it wrong, which a test finds.
+#[cfg(test)]
+pub(crate) const SCHEMA_DIGEST: &str = "0554349ca515d5958ae39ae6343db0de70955f02a7bdbbf4cc40e4c37c5530f2";
+
+/// The oldest reader that understands what this crate writes: the first of the major version, since features and required
+/// sections tell what an older minor version lacks.
+pub const OLDEST_READER: FormatVersion = FormatVersion::new(1, 0);
 
 /// The container versions that this crate reads.
 pub const READABLE: ReaderRange = ReaderRange {
@@ -100,7 +111,7 @@ impl Header {
     }
 
     /// Reads a header from the first bytes of a file: cheapest and most explanatory check first.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Fault> {
+    pub(crate) fn parse(bytes: &[u8], reader: &Reader) -> Result<Self, Fault> {
         check_magic(bytes)?;
         let (checked, rest) = bytes.split_at_checked(CHECKED_BYTES).ok_or(HeaderError::Short)?;
         let checksum = Fields::new(rest).digest().map_err(|Short| HeaderError::Short)?;
@@ -114,7 +125,7 @@ impl Header {
             oldest_reader: FormatVersion::new(fields.u16()?, fields.u16()?),
         };
         // A newer version may give the rest of the header another meaning.
-        READABLE.check(window)?;
+        reader.check(&Requirements::of_window(window))?;
         let (file_length, table_offset, table_length) = (fields.u64()?, fields.u64()?, fields.u64()?);
         let (section_count, reserved) = (fields.u32()?, fields.u32()?);
         let table_digest = fields.digest()?;

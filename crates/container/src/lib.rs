@@ -9,21 +9,24 @@
 //! * Equal input gives equal bytes, and a given content has one layout.
 //! * Opening a file reads its header, table and manifest; constants are mapped, and verified where they are touched.
 //!
-//! Entry points: [`ContainerBuilder`] writes, [`Container`] reads, [`atomic`] makes any file appear whole or not at all.
+//! Entry points: [`ContainerBuilder`] writes, [`Container`] reads, [`compat`] says who can read what, [`atomic`] makes any
+//! file appear whole or not at all.
 //!
 //! ```
 //! use artifact_container::manifest::{Dim, Manifest, Producer, ProgramFormat, Signature, Value};
+//! use artifact_container::release::RELEASED;
 //! use artifact_container::{ConstantSource, ConstantType, Container, ContainerBuilder};
 //!
 //! let value = |name: &str| Value { name: name.into(), dtype: "f32".into(), shape: Some(vec![Dim::Size(2)]) };
 //! let manifest = Manifest {
-//!     producer: Producer { name: "example".into(), version: "1.0.0".into() },
+//!     producer: Producer { name: "example".into(), version: "1.0.0".into(), released: Some(RELEASED) },
 //!     program: ProgramFormat { name: "stablehlo-text".into(), version: "1.20.0".into() },
 //!     signature: Signature { function: "main".into(), inputs: vec![value("x")], outputs: vec![value("y")] },
 //!     platforms: vec![],
 //!     required_features: vec![],
 //!     calling_convention: 1,
 //!     custom_calls: vec![],
+//!     custom_call_waivers: vec![],
 //!     constants: vec![],
 //!     dimensions: None,
 //!     created: None,
@@ -50,6 +53,7 @@
 pub mod atomic;
 mod builder;
 mod codec;
+pub mod compat;
 mod constants;
 mod container;
 mod error;
@@ -60,6 +64,9 @@ mod identity;
 pub mod limits;
 pub mod manifest;
 mod messagepack;
+pub mod release;
+#[cfg(test)]
+mod schema;
 mod source;
 mod table;
 mod writer;

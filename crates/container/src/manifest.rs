@@ -10,15 +10,21 @@
 //! An older *writer* never rewrites newer data: [`crate::ContainerBuilder::carry_over`] refuses files of a newer container
 //! version, so no unknown field is lost. A field is never renamed, retyped or reused.
 //!
+//! What decides whether a reader may go on is decoded first and alone, so that a file which needs more is refused by name
+//! and not because a field of a later version looks wrong.
+//!
 //! Data types, expressions and formats are text here: the container does not interpret them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use artifact_core::date::Date;
 use artifact_core::digest::Digest;
+use artifact_core::version::{FormatVersion, ParseProgramVersionError, ProgramVersion};
 use serde::de::{Error as DecodeError, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::compat::ManifestRequirements;
 use crate::error::{Classify, ErrorKind, Fault};
 use crate::identity::RawDigest;
 use crate::limits;
@@ -41,6 +47,10 @@ pub struct Manifest {
     pub calling_convention: u32,
     /// Custom calls that the program makes, sorted by target, then version.
     pub custom_calls: Vec<CustomCall>,
+    /// Targets among them whose meaning nobody guarantees and which the exporter accepted, sorted. Since 1.0; absent means
+    /// none.
+    #[serde(default)]
+    pub custom_call_waivers: Vec<String>,
     /// Constants that were hoisted out of the program, in the order of their arguments. Filled by the writer.
     pub constants: Vec<Constant>,
     /// Dimension variables of the signature, and what must hold for them; absent where no shape has any. A file that has it
@@ -61,6 +71,17 @@ pub struct Producer {
     pub name: String,
     /// Such as `0.1.0`.
     pub version: String,
+    /// When that version was released: the start of the years for which the file is read. Since 1.0, which requires it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "date_text")]
+    pub released: Option<Date>,
+}
+
+impl fmt::Display for Producer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)?;
+        self.released
+            .map_or(Ok(()), |date| write!(f, ", released {date}"))
+    }
 }
 
 /// Format of the program section.
@@ -68,7 +89,7 @@ pub struct Producer {
 pub struct ProgramFormat {
     /// Such as `stablehlo-text`.
     pub name: String,
-    /// Such as `1.20.0`.
+    /// `MAJOR.MINOR.PATCH`, such as `1.20.0`; of StableHLO, the VHLO version.
     pub version: String,
 }
 
@@ -166,11 +187,18 @@ impl Manifest {
 
     /// Reads and checks a manifest. Structure, depth and counts are checked before anything is decoded.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Fault> {
-        limits::MANIFEST_BYTES.check(bytes.len() as u64)?;
-        messagepack::check(bytes)?;
+        check_structure(bytes)?;
         let manifest: Self = rmp_serde::from_slice(bytes).map_err(ManifestError::Decode)?;
         manifest.check()?;
         Ok(manifest)
+    }
+
+    /// The rules of the container version that the file states.
+    pub(crate) fn check_version(&self, written: FormatVersion) -> Result<(), Fault> {
+        if self.producer.released.is_none() && written >= FormatVersion::new(1, 0) {
+            return Err(ManifestError::Released.into());
+        }
+        Ok(())
     }
 
     /// The rules that hold between fields.
@@ -183,6 +211,7 @@ impl Manifest {
             required_features,
             calling_convention: _,
             custom_calls,
+            custom_call_waivers,
             constants,
             dimensions: _,
             created: _,
@@ -201,12 +230,60 @@ impl Manifest {
         check_values("input", &signature.inputs)?;
         check_values("output", &signature.outputs)?;
         let ascending = required_features.is_sorted_by(|a, b| a < b)
-            && custom_calls.is_sorted_by(|a, b| (&a.target, a.api_version) < (&b.target, b.api_version));
+            && custom_calls.is_sorted_by(|a, b| (&a.target, a.api_version) < (&b.target, b.api_version))
+            && custom_call_waivers.is_sorted_by(|a, b| a < b);
         if !ascending {
             return Err(ManifestError::Order.into());
         }
+        let called = |target: &&String| custom_calls.iter().any(|call| call.target == **target);
+        if let Some(stray) = custom_call_waivers.iter().find(|target| !called(target)) {
+            return Err(ManifestError::Waiver(stray.clone()).into());
+        }
+        program_version(&program.version)?;
         check_constants(constants, signature.inputs.len())
     }
+}
+
+/// What decides whether a reader may go on. The form of these fields is fixed for the major version.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Preamble {
+    producer: Producer,
+    program: ProgramFormat,
+    platforms: Vec<String>,
+    required_features: Vec<String>,
+    calling_convention: u32,
+}
+
+impl Preamble {
+    /// Reads it from a manifest of which nothing else needs to be understood.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<ManifestRequirements, Fault> {
+        check_structure(bytes)?;
+        let Self {
+            producer,
+            program,
+            platforms,
+            required_features,
+            calling_convention,
+        } = rmp_serde::from_slice(bytes).map_err(ManifestError::Decode)?;
+        Ok(ManifestRequirements {
+            producer,
+            program_version: program_version(&program.version)?,
+            program_format: program.name,
+            features: required_features,
+            calling_convention,
+            platforms,
+        })
+    }
+}
+
+/// Size, depth and counts are within the limits, and the bytes are one map.
+fn check_structure(bytes: &[u8]) -> Result<(), Fault> {
+    limits::MANIFEST_BYTES.check(bytes.len() as u64)?;
+    messagepack::check(bytes)
+}
+
+fn program_version(text: &str) -> Result<ProgramVersion, ManifestError> {
+    text.parse().map_err(ManifestError::ProgramVersion)
 }
 
 fn check_values(side: &'static str, values: &[Value]) -> Result<(), Fault> {
@@ -280,6 +357,25 @@ impl<'de> Deserialize<'de> for Dim {
     }
 }
 
+mod date_text {
+    //! A date as text, `YYYY-MM-DD`.
+
+    use super::{Date, DecodeError, Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S::Error> {
+        match date {
+            Some(date) => serializer.collect_str(date),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(D::Error::custom))
+            .transpose()
+    }
+}
+
 mod digest_bytes {
     //! A digest as MessagePack `bin` of 32 bytes.
 
@@ -323,8 +419,18 @@ pub(crate) enum ManifestError {
     Unnamed { side: &'static str, index: usize },
     #[error("two {side}s are named `{name}` in the manifest")]
     DuplicateName { side: &'static str, name: String },
-    #[error("required features or custom calls are not sorted, or are repeated, in the manifest")]
+    #[error(
+        "required features, custom calls or their waivers are not sorted, or are repeated, in the manifest"
+    )]
     Order,
+    #[error("the manifest has a waiver for the custom call `{0}`, which the program does not make")]
+    Waiver(String),
+    #[error("`program.version` in the manifest")]
+    ProgramVersion(#[source] ParseProgramVersionError),
+    #[error(
+        "the manifest does not say when its producer was released; container 1.0 requires `producer.released`"
+    )]
+    Released,
     #[error("a constant stands for argument {argument} where {expected} follows, or has no type")]
     Argument { argument: u32, expected: usize },
 }
@@ -336,106 +442,4 @@ impl Classify for ManifestError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn manifest() -> Manifest {
-        Manifest {
-            producer: Producer {
-                name: "p".into(),
-                version: "1".into(),
-            },
-            program: ProgramFormat {
-                name: "f".into(),
-                version: "1".into(),
-            },
-            signature: Signature {
-                function: "main".into(),
-                inputs: vec![],
-                outputs: vec![],
-            },
-            platforms: vec![],
-            required_features: vec!["a".into(), "b".into()],
-            calling_convention: 1,
-            custom_calls: vec![],
-            constants: vec![],
-            dimensions: None,
-            created: None,
-            metadata: BTreeMap::new(),
-        }
-    }
-
-    /// What a newer writer adds is ignored, at the top and within.
-    #[test]
-    fn unknown_fields_are_ignored() {
-        let bytes = manifest().encode().unwrap();
-        assert_eq!(bytes[0], 0x89, "nine fields");
-        let newer = [&[0x8a][..], &bytes[1..], b"\xa5newer\x81\xa1x\x92\x01\xc0"].concat();
-        assert_eq!(Manifest::decode(&newer).unwrap(), manifest());
-        let producer = b"\x82\xa4name\xa1p";
-        let at = bytes
-            .windows(producer.len())
-            .position(|window| window == producer)
-            .unwrap();
-        let within = [&bytes[..at], b"\x83\xa2zz\x90", &bytes[at + 1..]].concat();
-        assert_eq!(Manifest::decode(&within).unwrap(), manifest());
-    }
-
-    #[test]
-    fn missing_and_mistyped_fields_are_refused() {
-        let refused = |from: &[u8], to: &[u8]| {
-            let bytes = manifest().encode().unwrap();
-            let at = bytes
-                .windows(from.len())
-                .position(|window| window == from)
-                .unwrap();
-            let changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();
-            let error = Manifest::decode(&changed).unwrap_err().read(None);
-            let source = std::error::Error::source(&error).unwrap();
-            format!(
-                "{source}: {}",
-                source.source().map(ToString::to_string).unwrap_or_default()
-            )
-        };
-        assert!(refused(b"\xa8producer", b"\xa8producet").contains("missing field `producer`"));
-        assert!(
-            refused(b"\xb2calling_convention\x01", b"\xb2calling_convention\xff")
-                .contains("cannot be decoded")
-        );
-        assert!(refused(b"\x92\xa1a\xa1b", b"\x92\xa1b\xa1a").contains("not sorted"));
-        assert!(refused(b"\x92\xa1a\xa1b", b"\x92\xa1a\xa1a").contains("not sorted"));
-    }
-
-    #[test]
-    fn constants_are_the_arguments_after_the_inputs() {
-        let constant = |argument| Constant {
-            argument,
-            section: "constant/0".into(),
-            dtype: "f32".into(),
-            shape: vec![1],
-            digest: RawDigest::new(Digest::of(b"")),
-        };
-        let check = |arguments: &[u32]| {
-            let mut manifest = manifest();
-            let shape = Some(vec![
-                Dim::Size(u64::MAX),
-                Dim::Unknown,
-                Dim::Expression("n".into()),
-            ]);
-            manifest.signature.inputs = vec![Value {
-                name: "x".into(),
-                dtype: "f32".into(),
-                shape,
-            }];
-            manifest.constants = arguments.iter().copied().map(constant).collect();
-            manifest
-                .encode()
-                .and_then(|bytes| Manifest::decode(&bytes))
-                .map(|back| assert_eq!(back, manifest))
-        };
-        assert!(check(&[]).is_ok() && check(&[1, 2]).is_ok());
-        for wrong in [&[0][..], &[2], &[1, 1], &[1, 3]] {
-            assert!(check(wrong).is_err(), "{wrong:?}");
-        }
-    }
-}
+mod tests;

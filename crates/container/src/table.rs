@@ -10,6 +10,7 @@ use artifact_core::chunk::{ChunkDigest, chunk_count};
 use artifact_core::digest::Digest;
 use artifact_core::entity::EntityId;
 use artifact_core::entity_id;
+use artifact_core::limit::Limit;
 
 use crate::error::{Classify, ErrorKind, Fault};
 use crate::fields::{Fields, Short};
@@ -26,7 +27,7 @@ pub(crate) const ROW_BYTES: u64 = 96;
 const REQUIRED_FLAG: u16 = 1;
 
 /// The exponents of two that a row may state as its alignment: 64 bytes to 2 MiB.
-const ALIGNMENT_LOGS: std::ops::RangeInclusive<u8> = 6..=21;
+pub(crate) const ALIGNMENT_LOGS: std::ops::RangeInclusive<u8> = 6..=21;
 
 entity_id! {
     /// A section, by its place in the table.
@@ -46,8 +47,11 @@ impl SectionKind {
     pub const CONSTANT: Self = Self(3);
     /// The chunk digests of all constants of more than one chunk; at most one.
     pub const CHUNK_DIGESTS: Self = Self(4);
+    /// The program of a derivative, in the format of the program: `vjp/1` computes the vector-Jacobian product of the
+    /// program, `vjp/2` that of `vjp/1`, and so on. Optional: who only runs the program does without.
+    pub const DERIVATIVE: Self = Self(5);
 
-    /// A kind by number: 5 to 0x7fff are reserved for later versions, from 0x8000 on they belong to applications.
+    /// A kind by number: 6 to 0x7fff are reserved for later versions, from 0x8000 on they belong to applications.
     #[must_use]
     pub const fn new(number: u16) -> Self {
         Self(number)
@@ -61,22 +65,91 @@ impl SectionKind {
 
     /// Whether this crate knows what such a section means.
     #[must_use]
-    pub const fn is_known(self) -> bool {
-        matches!(
-            self,
-            Self::MANIFEST | Self::PROGRAM | Self::CONSTANT | Self::CHUNK_DIGESTS
-        )
+    pub fn is_known(self) -> bool {
+        self.rule().is_some()
+    }
+
+    fn rule(self) -> Option<&'static KindRule> {
+        KINDS.iter().find(|rule| rule.kind == self)
     }
 }
 
+/// How often a kind occurs in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    One,
+    AtMostOne,
+    Any,
+}
+
+/// The form of the sections of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KindRule {
+    pub(crate) kind: SectionKind,
+    pub(crate) name: &'static str,
+    pub(crate) count: Count,
+    /// What its flag says.
+    pub(crate) required: bool,
+    pub(crate) alignment: u64,
+    pub(crate) may_be_compressed: bool,
+    /// Of the raw length.
+    pub(crate) limit: Limit,
+}
+
+/// The kinds of this version, as `FORMAT.md` lists them.
+pub(crate) const KINDS: &[KindRule] = &[
+    KindRule {
+        kind: SectionKind::MANIFEST,
+        name: "manifest",
+        count: Count::One,
+        required: true,
+        alignment: ALIGNMENT_BYTES,
+        may_be_compressed: true,
+        limit: limits::MANIFEST_BYTES,
+    },
+    KindRule {
+        kind: SectionKind::PROGRAM,
+        name: "program",
+        count: Count::One,
+        required: true,
+        alignment: ALIGNMENT_BYTES,
+        may_be_compressed: true,
+        limit: limits::PAYLOAD_BYTES,
+    },
+    KindRule {
+        kind: SectionKind::CONSTANT,
+        name: "constant",
+        count: Count::Any,
+        required: true,
+        alignment: CONSTANT_ALIGNMENT_BYTES,
+        may_be_compressed: false,
+        limit: limits::CONSTANT_BYTES,
+    },
+    KindRule {
+        kind: SectionKind::CHUNK_DIGESTS,
+        name: "chunk-digests",
+        count: Count::AtMostOne,
+        required: true,
+        alignment: ALIGNMENT_BYTES,
+        may_be_compressed: false,
+        limit: limits::CHUNK_DIGESTS_BYTES,
+    },
+    KindRule {
+        kind: SectionKind::DERIVATIVE,
+        name: "derivative",
+        count: Count::Any,
+        required: false,
+        alignment: ALIGNMENT_BYTES,
+        may_be_compressed: true,
+        limit: limits::PAYLOAD_BYTES,
+    },
+];
+
 impl fmt::Display for SectionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::MANIFEST => f.write_str("manifest"),
-            Self::PROGRAM => f.write_str("program"),
-            Self::CONSTANT => f.write_str("constant"),
-            Self::CHUNK_DIGESTS => f.write_str("chunk-digests"),
-            Self(number) => write!(f, "kind-{number}"),
+        match self.rule() {
+            Some(rule) => f.write_str(rule.name),
+            None => write!(f, "kind-{}", self.0),
         }
     }
 }
@@ -95,7 +168,7 @@ pub enum Codec {
     None,
     /// One zstd frame.
     Zstd,
-    /// A codec of a later version. Only an optional section may have one; it can be kept but not read.
+    /// A codec of a later version: a reader refuses the file if the section is required, and does not read it otherwise.
     Unknown(u8),
 }
 
@@ -108,7 +181,7 @@ impl Codec {
         }
     }
 
-    const fn from_number(number: u8) -> Self {
+    pub(crate) const fn from_number(number: u8) -> Self {
         match number {
             0 => Self::None,
             1 => Self::Zstd,
@@ -201,10 +274,14 @@ impl SectionTable {
         }
         let by_name = index_names(&sections)?;
         check_layout(&sections, header)?;
+        check_counts(&sections)?;
+        check_derivatives(&sections)?;
+        let place = |kind| sections.iter().position(|section| section.kind == kind);
+        let one = |kind| place(kind).ok_or(TableError::Missing(kind));
         let table = Self {
-            manifest: only(&sections, SectionKind::MANIFEST)?,
-            program: only(&sections, SectionKind::PROGRAM)?,
-            chunk_digests: at_most_one(&sections, SectionKind::CHUNK_DIGESTS)?,
+            manifest: one(SectionKind::MANIFEST)?,
+            program: one(SectionKind::PROGRAM)?,
+            chunk_digests: place(SectionKind::CHUNK_DIGESTS),
             sections,
             by_name,
         };
@@ -250,6 +327,12 @@ impl SectionTable {
     #[must_use]
     pub fn program(&self) -> &Section {
         &self.sections[self.program]
+    }
+
+    /// The derivatives of the program, in order, from the first.
+    pub fn derivatives(&self) -> impl Iterator<Item = (SectionId, &Section)> {
+        self.iter()
+            .filter(|(_, section)| section.kind == SectionKind::DERIVATIVE)
     }
 
     /// The row of the chunk digests, where a constant has more than one chunk.
@@ -320,59 +403,51 @@ fn parse_name(bytes: &[u8]) -> Option<String> {
     (fits && bytes.iter().all(allowed)).then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
+/// A kind that is known has its form. Kinds and codecs that are not known are left to [`crate::compat`].
 fn check_kind(section: &Section) -> Result<(), Fault> {
-    let Section {
-        kind, required, name, ..
-    } = section;
-    if !kind.is_known() {
-        if *required {
-            return Err(TableError::UnknownKind {
-                name: name.clone(),
-                kind: *kind,
-            }
-            .into());
-        }
+    let Some(rule) = section.kind.rule() else {
         return Ok(());
-    }
-    let expected_alignment = if *kind == SectionKind::CONSTANT {
-        CONSTANT_ALIGNMENT_BYTES
-    } else {
-        ALIGNMENT_BYTES
     };
-    let stored_plain = section.codec == Codec::None;
-    let may_be_compressed = matches!(*kind, SectionKind::MANIFEST | SectionKind::PROGRAM);
-    if !required || section.alignment != expected_alignment || !(stored_plain || may_be_compressed) {
+    let compressed = section.codec == Codec::Zstd;
+    let same_form = section.required == rule.required && section.alignment == rule.alignment;
+    if !same_form || (compressed && !rule.may_be_compressed) {
         return Err(TableError::Form {
-            name: name.clone(),
-            kind: *kind,
+            name: section.name.clone(),
+            kind: section.kind,
         }
         .into());
     }
-    match *kind {
-        SectionKind::MANIFEST => limits::MANIFEST_BYTES.check(section.raw_length)?,
-        SectionKind::CONSTANT => limits::CONSTANT_BYTES.check(section.raw_length)?,
-        SectionKind::CHUNK_DIGESTS => limits::CHUNK_DIGESTS_BYTES.check(section.raw_length)?,
-        _ => limits::PAYLOAD_BYTES.check(section.raw_length)?,
+    Ok(rule.limit.check(section.raw_length)?)
+}
+
+fn check_codec(section: &Section) -> Result<(), TableError> {
+    let same = section.stored_length == section.raw_length
+        && section.stored_digest.digest() == section.raw_digest.digest();
+    if section.codec == Codec::None && !same {
+        return Err(TableError::PlainDiffers(section.name.clone()));
     }
     Ok(())
 }
 
-fn check_codec(section: &Section) -> Result<(), TableError> {
-    let name = || section.name.clone();
-    match section.codec {
-        Codec::None => {
-            let same = section.stored_length == section.raw_length
-                && section.stored_digest.digest() == section.raw_digest.digest();
-            if same {
-                Ok(())
-            } else {
-                Err(TableError::PlainDiffers(name()))
-            }
+/// Name of the derivative of an order, from 1.
+pub(crate) fn derivative_name(order: usize) -> String {
+    format!("vjp/{order}")
+}
+
+/// Derivatives are named by their order and follow each other: none is missing below another.
+fn check_derivatives(sections: &[Section]) -> Result<(), Fault> {
+    let derivatives = sections
+        .iter()
+        .filter(|section| section.kind == SectionKind::DERIVATIVE);
+    for (order, section) in (1..).zip(derivatives) {
+        limits::DERIVATIVES.check(order as u64)?;
+        let expected = derivative_name(order);
+        if section.name != expected {
+            let name = section.name.clone();
+            return Err(TableError::Derivative { name, expected }.into());
         }
-        Codec::Zstd => Ok(()),
-        Codec::Unknown(number) if section.required => Err(TableError::UnknownCodec { name: name(), number }),
-        Codec::Unknown(_) => Ok(()),
     }
+    Ok(())
 }
 
 fn index_names(sections: &[Section]) -> Result<BTreeMap<String, usize>, TableError> {
@@ -413,17 +488,19 @@ fn check_layout(sections: &[Section], header: &Header) -> Result<(), TableError>
     Ok(())
 }
 
-fn only(sections: &[Section], kind: SectionKind) -> Result<usize, TableError> {
-    at_most_one(sections, kind)?.ok_or(TableError::Missing(kind))
-}
-
-fn at_most_one(sections: &[Section], kind: SectionKind) -> Result<Option<usize>, TableError> {
-    let mut found = (0..sections.len()).filter(|index| sections[*index].kind == kind);
-    let first = found.next();
-    match found.next() {
-        Some(_) => Err(TableError::Twice(kind)),
-        None => Ok(first),
+fn check_counts(sections: &[Section]) -> Result<(), TableError> {
+    for rule in KINDS {
+        let count = sections
+            .iter()
+            .filter(|section| section.kind == rule.kind)
+            .count();
+        match (rule.count, count) {
+            (Count::One, 0) => return Err(TableError::Missing(rule.kind)),
+            (Count::One | Count::AtMostOne, 2..) => return Err(TableError::Twice(rule.kind)),
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -444,12 +521,6 @@ pub(crate) enum TableError {
     Alignment { name: String, log: u8 },
     #[error("section `{0}` uses flags or a kind that are reserved in this version")]
     Reserved(String),
-    #[error("section `{name}` of {kind} is required and this tool does not know that kind; upgrade the tool")]
-    UnknownKind { name: String, kind: SectionKind },
-    #[error(
-        "section `{name}` is required and stored with codec {number}, which this tool does not know; upgrade the tool"
-    )]
-    UnknownCodec { name: String, number: u8 },
     #[error("section `{name}` has not the form of a {kind} section (required flag, alignment and codec)")]
     Form { name: String, kind: SectionKind },
     #[error("section `{0}` is not compressed, yet its stored and raw lengths or digests differ")]
@@ -467,6 +538,8 @@ pub(crate) enum TableError {
     OutOfRange(String),
     #[error("the section table begins at {offset}, but the last section ends at {end}")]
     TableOffset { offset: u64, end: u64 },
+    #[error("a derivative is named `{name}` where `{expected}` follows")]
+    Derivative { name: String, expected: String },
     #[error("there is no {0} section")]
     Missing(SectionKind),
     #[error("there is more than one {0} section")]
@@ -477,9 +550,6 @@ pub(crate) enum TableError {
 
 impl Classify for TableError {
     fn kind(&self) -> ErrorKind {
-        match self {
-            Self::UnknownKind { .. } | Self::UnknownCodec { .. } => ErrorKind::Upgrade,
-            _ => ErrorKind::FixInput,
-        }
+        ErrorKind::FixInput
     }
 }

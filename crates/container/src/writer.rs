@@ -12,6 +12,7 @@ use artifact_core::digest::Digest;
 
 use crate::atomic::AtomicFile;
 use crate::codec;
+use crate::compat::{Reader, Requirements};
 use crate::error::Fault;
 use crate::header::{ALIGNMENT_BYTES, HEADER_BYTES, Header};
 use crate::identity::{ContentDigest, FileDigest, RawDigest, StoredDigest, content_digest, file_digest};
@@ -223,8 +224,9 @@ impl<'o, O: Output + ?Sized> Writer<'o, O> {
         let bytes = SectionTable::encode(&self.sections);
         limits::SECTIONS.check(self.sections.len() as u64)?;
         let header = Header::new(self.position, &bytes, self.sections.len() as u32);
-        Header::parse(&header.to_bytes())?;
+        Header::parse(&header.to_bytes(), &Reader::current())?;
         let table = SectionTable::parse(&header, &bytes)?;
+        Reader::current().check_written(&Requirements::of_table(header.window(), &table))?;
         self.put(&bytes)?;
         self.output.truncate(self.position)?;
         self.output.seek(SeekFrom::Start(0))?;

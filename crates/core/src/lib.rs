@@ -10,6 +10,7 @@
 pub mod blob;
 pub mod canonical;
 pub mod chunk;
+pub mod date;
 pub mod digest;
 pub mod entity;
 pub mod limit;

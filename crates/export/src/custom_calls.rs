@@ -1,10 +1,13 @@
-//! The custom calls that a program makes.
+//! The custom calls that a program makes, and which of them nobody vouches for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use artifact_container::manifest::CustomCall;
+use artifact_ir::custom_call;
 use artifact_ir::module::Module;
 use artifact_ir::op::{Control, Op};
+
+use crate::error::ExportError;
 
 /// The targets that a module calls, sorted by name, then by calling convention.
 pub(crate) fn custom_calls(module: &Module) -> Vec<CustomCall> {
@@ -29,4 +32,47 @@ pub(crate) fn custom_calls(module: &Module) -> Vec<CustomCall> {
         entry.count += 1;
     }
     uses.into_values().collect()
+}
+
+/// The targets whose meaning is in no table that we keep: what they do is for whoever runs the program to know.
+pub(crate) fn opaque_targets(calls: &[CustomCall]) -> Vec<String> {
+    let opaque = calls
+        .iter()
+        .filter(|call| custom_call::find(&call.target).is_none());
+    let targets: BTreeSet<&String> = opaque.map(|call| &call.target).collect();
+    targets.into_iter().cloned().collect()
+}
+
+/// The waivers of a file with these calls: each opaque target needs one, and no other target has any.
+pub(crate) fn waivers(calls: &[CustomCall], waived: &Waivers) -> Result<Vec<String>, ExportError> {
+    let opaque = opaque_targets(calls);
+    let Waivers::Targets(waived) = waived else {
+        return Ok(opaque);
+    };
+    if let Some(target) = opaque.iter().find(|target| !waived.contains(*target)) {
+        return Err(ExportError::input(format!(
+            "the program calls `{target}`, which has no guarantee to stay what it is; accept that with `--allow-custom-call {target}`"
+        )));
+    }
+    match waived.iter().find(|target| !opaque.contains(target)) {
+        Some(stray) => Err(ExportError::input(format!(
+            "a waiver is given for `{stray}`, which is no custom call of the program or needs none"
+        ))),
+        None => Ok(opaque),
+    }
+}
+
+/// Which custom calls without a guarantee a file may have. It records those that it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Waivers {
+    /// These targets.
+    Targets(BTreeSet<String>),
+    /// Whatever the program calls, for a file that is not kept.
+    All,
+}
+
+impl Default for Waivers {
+    fn default() -> Self {
+        Self::Targets(BTreeSet::new())
+    }
 }

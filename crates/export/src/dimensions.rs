@@ -12,9 +12,6 @@ use artifact_refine::{Fact, RefineError, refine};
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
-/// What a reader must know of a file with named dimensions: constraints that it must not ignore.
-pub(crate) const FEATURE: &str = "symbolic-dimensions";
-
 /// Shapes and constraints as texts of the dimension language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shapes {

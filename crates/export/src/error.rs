@@ -1,5 +1,6 @@
 //! Why a program cannot be exported or loaded.
 
+use artifact_container::compat::Incompatible;
 use artifact_ir::diagnostic::Diagnostic;
 
 /// What a caller can do about an [`ExportError`].
@@ -21,7 +22,7 @@ pub struct ExportError {
     kind: ExportErrorKind,
     what: String,
     #[source]
-    source: Option<artifact_container::Error>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
     /// Findings about the program, when that is what is wrong.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -34,14 +35,6 @@ impl ExportError {
             what: what.into(),
             source: None,
             diagnostics: Vec::new(),
-        }
-    }
-
-    /// A file that needs another version of the tool.
-    pub(crate) fn upgrade(what: impl Into<String>) -> Self {
-        Self {
-            kind: ExportErrorKind::Upgrade,
-            ..Self::input(what)
         }
     }
 
@@ -67,6 +60,18 @@ impl ExportError {
         }
     }
 
+    /// What does not fit between a file and a reader, where that is what is wrong.
+    #[must_use]
+    pub fn incompatibility(&self) -> Option<&Incompatible> {
+        let source = self.source.as_deref()?;
+        let of_container = || {
+            source
+                .downcast_ref::<artifact_container::Error>()?
+                .incompatibility()
+        };
+        source.downcast_ref().or_else(of_container)
+    }
+
     /// What a caller can do about it.
     #[must_use]
     pub const fn kind(&self) -> ExportErrorKind {
@@ -89,7 +94,18 @@ impl From<artifact_container::Error> for ExportError {
         Self {
             kind,
             what: what.to_owned(),
-            source: Some(source),
+            source: Some(Box::new(source)),
+            diagnostics: Vec::new(),
+        }
+    }
+}
+
+impl From<Incompatible> for ExportError {
+    fn from(incompatible: Incompatible) -> Self {
+        Self {
+            kind: ExportErrorKind::Upgrade,
+            what: "the file and its reader do not fit".to_owned(),
+            source: Some(Box::new(incompatible)),
             diagnostics: Vec::new(),
         }
     }

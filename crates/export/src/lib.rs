@@ -1,9 +1,9 @@
 //! From a verified program to an artifact file and back.
 //!
 //! [`Exported`] is a verified program with the signature that its users see. [`pack`] writes it: large constants leave the
-//! program and become sections ([`hoist`]), the program becomes canonical text, and the manifest says how to call it.
+//! program and become sections ([`hoist`]), the program becomes a section too, and the manifest says how to call it.
 //! [`Loaded`] is what comes back: the program as it is stored, and its constants as views into the file. [`restore`] puts the
-//! constants back where a program must stand alone.
+//! constants back where a program must stand alone. [`upgrade`] rewrites what an older release wrote.
 //!
 //! Invariants:
 //! * Nothing is packed that does not verify, and nothing is handed out that does not.
@@ -17,13 +17,18 @@ mod exported;
 pub mod hoist;
 mod loaded;
 mod pack;
+mod program;
 pub mod restore;
 mod signature;
 mod splice;
+mod upgrade;
 
+pub use custom_calls::Waivers;
 pub use dimensions::Shapes;
 pub use error::{ExportError, ExportErrorKind};
 pub use exported::Exported;
-pub use loaded::{Loaded, read_options};
-pub use pack::{CALLING_CONVENTION, PROGRAM_FORMAT, PackOptions, pack};
+pub use loaded::{Loaded, read_options, reader};
+pub use pack::{CALLING_CONVENTION, PackOptions, UnknownReader, pack, reader_release};
+pub use program::{PROGRAM_FORMAT, StablehloVersion, StablehloVersionError};
 pub use signature::{Argument, Signature};
+pub use upgrade::{Change, UPGRADED_FROM, Upgraded, is_current, upgrade};

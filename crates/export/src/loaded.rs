@@ -3,23 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use artifact_container::compat::{Reader, Requirements};
 use artifact_container::manifest::Manifest;
 use artifact_container::{Container, ReadOptions, SectionId};
 use artifact_core::blob::Blob;
 use artifact_dims::Scope;
-use artifact_ir::diagnostic::Diagnostic;
 use artifact_ir::literal::Literal;
 use artifact_ir::location::{Location, LocationId};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::TensorType;
-use artifact_ir::verify::verify;
-use artifact_stablehlo::parse::parse_module;
-use artifact_stablehlo::source::SourceText;
 
 use crate::custom_calls::custom_calls;
 use crate::dimensions;
 use crate::error::ExportError;
-use crate::pack::{CALLING_CONVENTION, PROGRAM_FORMAT, signature_entry};
+use crate::pack::{CALLING_CONVENTION, signature_entry};
+use crate::program;
 use crate::restore::restore;
 use crate::signature::{Argument, Signature};
 
@@ -30,6 +28,7 @@ pub struct Loaded {
     entry: FunctionId,
     signature: Signature,
     constants: Vec<Literal>,
+    requirements: Requirements,
     platforms: Vec<String>,
 }
 
@@ -48,8 +47,8 @@ impl Loaded {
     /// # Errors
     /// See [`Loaded::open`].
     pub fn from_container(container: &Arc<Container>) -> Result<Self, ExportError> {
-        check_format(container)?;
-        let mut module = program(container)?;
+        reader().check(container.requirements())?;
+        let mut module = program::decode(&container.manifest().program.name, &container.program()?)?;
         let entry = module
             .entry()
             .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;
@@ -61,6 +60,7 @@ impl Loaded {
             entry,
             signature,
             constants,
+            requirements: container.requirements().clone(),
             platforms: container.manifest().platforms.clone(),
         })
     }
@@ -95,6 +95,12 @@ impl Loaded {
         &self.platforms
     }
 
+    /// What the file needs of its reader.
+    #[must_use]
+    pub const fn requirements(&self) -> &Requirements {
+        &self.requirements
+    }
+
     /// The program with its constants put back.
     ///
     /// # Errors
@@ -105,84 +111,16 @@ impl Loaded {
     }
 }
 
-/// What this reader knows of an artifact's features.
+/// What this release reads, on any platform.
+#[must_use]
+pub fn reader() -> Reader {
+    Reader::current().with_calling_conventions([CALLING_CONVENTION])
+}
+
+/// For opening a container that is then loaded.
 #[must_use]
 pub fn read_options() -> ReadOptions {
-    ReadOptions::with_features([dimensions::FEATURE])
-}
-
-fn check_format(container: &Container) -> Result<(), ExportError> {
-    let manifest = container.manifest();
-    let (name, newest) = PROGRAM_FORMAT;
-    let format = &manifest.program;
-    if format.name != name {
-        let what = format!(
-            "the program is in the format `{}`, this tool reads {name}",
-            format.name
-        );
-        return Err(ExportError::upgrade(what));
-    }
-    match (numbers(&format.version), numbers(newest)) {
-        (None, _) => {
-            let what = format!(
-                "the program's version `{}` is not of the form 1.2.3",
-                format.version
-            );
-            Err(ExportError::input(what))
-        }
-        (version, readable) if version > readable => {
-            let version = &format.version;
-            let what = format!("the program is {name} {version}, this tool reads up to {newest}");
-            Err(ExportError::upgrade(what))
-        }
-        _ if manifest.calling_convention != CALLING_CONVENTION => {
-            let convention = manifest.calling_convention;
-            let what = format!(
-                "the program has calling convention {convention}, this tool knows {CALLING_CONVENTION}"
-            );
-            Err(ExportError::upgrade(what))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Major, minor and patch number.
-fn numbers(version: &str) -> Option<[u32; 3]> {
-    let numbers: Vec<u32> = version
-        .split('.')
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .ok()?;
-    numbers.try_into().ok()
-}
-
-fn program(container: &Container) -> Result<Module, ExportError> {
-    let bytes = container.program()?;
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| ExportError::input("the program section is not UTF-8 text"))?;
-    let parsed = parse_module(text);
-    if !parsed.diagnostics.is_empty() {
-        return Err(refused(text, &parsed.diagnostics));
-    }
-    let mut modules = parsed.modules.into_iter();
-    let (Some(module), None) = (modules.next(), modules.next()) else {
-        return Err(ExportError::input("the program section does not hold one module"));
-    };
-    let diagnostics = verify(&module);
-    if diagnostics.is_empty() {
-        Ok(module)
-    } else {
-        Err(refused(text, &diagnostics))
-    }
-}
-
-/// The findings with their places: nobody but who holds the artifact sees its text.
-fn refused(text: &str, diagnostics: &[Diagnostic]) -> ExportError {
-    let findings = SourceText::new("program", text).render_all(diagnostics);
-    ExportError::input(format!(
-        "the artifact's program is refused\n{}",
-        findings.trim_end()
-    ))
+    ReadOptions::for_reader(reader())
 }
 
 /// Lends out a constant's bytes for as long as a literal needs them.

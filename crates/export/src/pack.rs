@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use artifact_container::compat::{Reader, Requirements};
 use artifact_container::manifest::{self, Manifest, Producer, ProgramFormat};
+use artifact_container::release::{READER_RELEASES, RELEASED, ReaderRelease, SYMBOLIC_DIMENSIONS};
 use artifact_container::{ConstantSource, ConstantType, ContainerBuilder, Output, Written};
+use artifact_core::version::{FormatVersion, ProgramVersion};
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{Dim, Type};
-use artifact_stablehlo::print::{PrintOptions, print_module};
 
-use crate::custom_calls::custom_calls;
+use crate::custom_calls::{Waivers, custom_calls, waivers};
 use crate::dimensions;
 use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::hoist::hoist;
+use crate::program::{self, PROGRAM_FORMAT, StablehloVersion};
 use crate::signature::{Argument, Signature};
-
-/// The format of the program section, by name and version of StableHLO.
-pub const PROGRAM_FORMAT: (&str, &str) = ("stablehlo-text", "1.20.0");
 
 /// How arguments are passed: those of the signature in order, then the hoisted constants in the order of the manifest.
 pub const CALLING_CONVENTION: u32 = 1;
@@ -30,12 +30,42 @@ pub struct PackOptions {
     pub platforms: Vec<String>,
     /// Free-form texts.
     pub metadata: BTreeMap<String, String>,
+    /// The oldest reader that must be able to read the file; any that knows what it needs by default.
+    pub reader: Option<&'static ReaderRelease>,
+    /// The version that the program is written as; the newest by default.
+    pub stablehlo: Option<StablehloVersion>,
+    /// Custom calls without a guarantee that are accepted.
+    pub waivers: Waivers,
+}
+
+/// The release whose readers `version` (a container version such as `1.0`) names.
+///
+/// # Errors
+/// A text that is no version of a released reader; the error lists those.
+pub fn reader_release(version: &str) -> Result<&'static ReaderRelease, UnknownReader> {
+    let wanted = version.parse::<FormatVersion>().ok();
+    let mut releases = READER_RELEASES.iter();
+    let found = releases.find(|release| Some(release.container) == wanted);
+    found.ok_or_else(|| UnknownReader(version.to_owned()))
+}
+
+/// A reader that no release has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a reader that was released; the container versions of readers are: {list}", list = versions())]
+pub struct UnknownReader(String);
+
+fn versions() -> String {
+    let versions = READER_RELEASES
+        .iter()
+        .map(|release| release.container.to_string());
+    versions.collect::<Vec<_>>().join(", ")
 }
 
 /// Writes the artifact of a program.
 ///
 /// # Errors
-/// When the output refuses a write, or the program is over a limit of the container.
+/// When the reader that was asked for cannot read the file, a custom call lacks a waiver, the output refuses a write, or the
+/// program is over a limit of the container.
 pub fn pack(
     exported: &Exported,
     options: &PackOptions,
@@ -43,8 +73,12 @@ pub fn pack(
 ) -> Result<Written, ExportError> {
     let mut module = exported.module().clone();
     let constants = hoist(&mut module, exported.entry());
-    let program = print_module(&module, &PrintOptions::default());
-    let mut builder = ContainerBuilder::new(manifest(exported, options), program.as_bytes());
+    let program = program::encode(&module, options.stablehlo)?;
+    let manifest = manifest(exported, program.version, options)?;
+    if let Some(release) = options.reader {
+        check_readable(&Reader::of_release(release), &manifest)?;
+    }
+    let mut builder = ContainerBuilder::new(manifest, &program.bytes);
     for constant in &constants {
         let ty = constant.ty();
         let constant_type = ConstantType {
@@ -61,30 +95,47 @@ fn dense_bytes(constant: &Literal) -> &[u8] {
     constant.as_dense().map_or(&[], |bytes| bytes)
 }
 
-fn manifest(exported: &Exported, options: &PackOptions) -> Manifest {
-    let (name, version) = PROGRAM_FORMAT;
+/// Whether a reader will read a file with this manifest.
+fn check_readable(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
+    let needs = Requirements::to_write(manifest).map_err(|error| ExportError::input(error.to_string()))?;
+    Ok(reader.check_written(&needs)?)
+}
+
+fn manifest(
+    exported: &Exported,
+    version: ProgramVersion,
+    options: &PackOptions,
+) -> Result<Manifest, ExportError> {
     let dimensions = dimensions::entry(exported.signature());
-    Manifest {
-        producer: Producer {
-            name: "artifact".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
+    let custom_calls = custom_calls(exported.module());
+    Ok(Manifest {
+        producer: producer(),
         program: ProgramFormat {
-            name: name.to_owned(),
-            version: version.to_owned(),
+            name: PROGRAM_FORMAT.to_owned(),
+            version: version.to_string(),
         },
         signature: signature_entry(exported.signature()),
         platforms: options.platforms.clone(),
         required_features: dimensions
             .iter()
-            .map(|_| dimensions::FEATURE.to_owned())
+            .map(|_| SYMBOLIC_DIMENSIONS.to_owned())
             .collect(),
         calling_convention: CALLING_CONVENTION,
-        custom_calls: custom_calls(exported.module()),
+        custom_call_waivers: waivers(&custom_calls, &options.waivers)?,
+        custom_calls,
         constants: Vec::new(),
         dimensions,
         created: options.created,
         metadata: options.metadata.clone(),
+    })
+}
+
+/// This release. Its date is a constant, so that equal exports are equal files.
+pub(crate) fn producer() -> Producer {
+    Producer {
+        name: "artifact".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        released: Some(RELEASED),
     }
 }
 
@@ -118,5 +169,90 @@ fn dim(dim: &Dim) -> manifest::Dim {
         Dim::Static(size) => manifest::Dim::Size(*size),
         Dim::Symbolic(expression) => manifest::Dim::Expression(expression.to_string()),
         Dim::Unknown => manifest::Dim::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use artifact_stablehlo::parse::parse_module;
+
+    use crate::Shapes;
+
+    fn named() -> Exported {
+        let text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }";
+        let shapes = Shapes {
+            arguments: vec![("arg0".into(), "(b,)".into())],
+            constraints: vec![],
+        };
+        let exported = Exported::new(parse_module(text).into_module().unwrap()).unwrap();
+        exported.with_shapes(&shapes).unwrap()
+    }
+
+    /// A reader without the feature is refused by name, and the one that has it is told.
+    #[test]
+    fn writing_for_a_reader_that_lacks_a_feature() {
+        const OLDER: &ReaderRelease = &ReaderRelease {
+            features: &[],
+            ..READER_RELEASES[0]
+        };
+        let options = |reader| PackOptions {
+            reader: Some(reader),
+            ..PackOptions::default()
+        };
+        let pack = |options| pack(&named(), &options, &mut std::io::Cursor::new(Vec::new()));
+        let error = pack(options(OLDER)).unwrap_err();
+        let incompatible = error.incompatibility().unwrap();
+        assert_eq!(incompatible.kind().as_str(), "unknown-feature");
+        let said = format!("{incompatible}; {}", incompatible.remedy());
+        for part in [
+            "`symbolic-dimensions` (since container 1.0)",
+            "artifact 0.1.0",
+            "--for-reader 1.0",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+        pack(options(reader_release("1.0").unwrap())).unwrap();
+    }
+
+    #[test]
+    fn readers_that_were_never_released() {
+        for wrong in ["1.1", "0.9", "2", "newest", ""] {
+            let error = reader_release(wrong).unwrap_err().to_string();
+            assert!(
+                error.ends_with("the container versions of readers are: 1.0"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_without_a_guarantee_needs_a_waiver() {
+        let text = "func.func @main(%x: tensor<f32>) -> tensor<f32> {
+            %0 = stablehlo.custom_call @mystery(%x) : (tensor<f32>) -> tensor<f32>
+            return %0 : tensor<f32>
+        }";
+        let exported = Exported::new(parse_module(text).into_module().unwrap()).unwrap();
+        let pack = |waivers| {
+            let options = PackOptions {
+                waivers,
+                ..PackOptions::default()
+            };
+            let mut file = std::io::Cursor::new(Vec::new());
+            pack(&exported, &options, &mut file)?;
+            let container = artifact_container::Container::from_bytes(file.into_inner())?;
+            Ok::<_, ExportError>(container.manifest().custom_call_waivers.clone())
+        };
+        let targets =
+            |names: &[&str]| Waivers::Targets(names.iter().map(|name| (*name).to_owned()).collect());
+        let error = pack(Waivers::default()).unwrap_err().to_string();
+        assert!(
+            error.contains("calls `mystery`, which has no guarantee"),
+            "{error}"
+        );
+        let error = pack(targets(&["mystery", "check.eq"])).unwrap_err().to_string();
+        assert!(error.contains("waiver is given for `check.eq`"), "{error}");
+        assert_eq!(pack(targets(&["mystery"])).unwrap(), ["mystery"]);
+        assert_eq!(pack(Waivers::All).unwrap(), ["mystery"]);
     }
 }

@@ -5,10 +5,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use artifact_container::manifest::{CustomCall, Dim, Manifest, Producer, ProgramFormat, Signature, Value};
-use artifact_container::{ConstantSource, ConstantType, Container, ContainerBuilder};
+use artifact_container::{CONTAINER_VERSION, ConstantSource, ConstantType, Container, ContainerBuilder};
+use artifact_core::date::Date;
 use artifact_core::digest::Digest;
+use artifact_forge::Forgery;
 
 const WEIGHTS: [u8; 8] = [0, 0, 0x80, 0x3f, 0, 0, 0, 0x40];
+
+/// The date in the golden files, whatever the date of this release.
+const RELEASED_1_0: Date = Date::new(2026, 11, 30).unwrap();
 
 fn example_manifest() -> Manifest {
     let value = |name: &str, shape| Value {
@@ -20,6 +25,7 @@ fn example_manifest() -> Manifest {
         producer: Producer {
             name: "example".into(),
             version: "1.0.0".into(),
+            released: Some(RELEASED_1_0),
         },
         program: ProgramFormat {
             name: "stablehlo-text".into(),
@@ -39,6 +45,7 @@ fn example_manifest() -> Manifest {
             has_side_effect: true,
             count: 1,
         }],
+        custom_call_waivers: vec![],
         constants: vec![],
         dimensions: None,
         created: None,
@@ -99,26 +106,70 @@ fn hex_dump(bytes: &[u8]) -> String {
     dump
 }
 
-/// Compares `found` with the file, or rewrites the file when `ARTIFACT_BLESS` is set. Version 0.9 is not released;
-/// golden files of released versions are never rewritten.
-fn check_file(relative: &str, found: &[u8]) {
+fn blessing() -> bool {
     #[expect(
         clippy::disallowed_methods,
         reason = "blessing is asked for by environment variable"
     )]
-    if std::env::var_os("ARTIFACT_BLESS").is_some() {
-        artifact_container::atomic::atomic_write(&path(relative), found).unwrap();
+    let variable = std::env::var_os("ARTIFACT_BLESS");
+    variable.is_some()
+}
+
+/// The golden file of this version is written once, when `ARTIFACT_BLESS` is set and there is none.
+#[test]
+fn golden_file_is_what_the_writer_writes() {
+    let name = format!("tests/golden/v{CONTAINER_VERSION}.artifact");
+    if blessing() && !path(&name).exists() {
+        artifact_container::atomic::atomic_write(&path(&name), &example()).unwrap();
     }
-    let expected = std::fs::read(path(relative)).unwrap();
+    let expected = std::fs::read(path(&name)).unwrap();
     assert!(
-        expected == found,
-        "{relative} differs from what the code writes; set ARTIFACT_BLESS=1 to rewrite"
+        expected == example(),
+        "{name} differs from what the code writes: a format that changes gets a new version"
     );
 }
 
+/// Golden files of all versions, by the digest that they were committed with.
+const GOLDEN: &[(&str, &str)] = &[
+    (
+        "0.9",
+        "3aa8b3eb06f2feef93be625ab75e12a9112c8472cfbe5a34ed157605a9e49fda",
+    ),
+    (
+        "1.0",
+        "3c05ce5cd5bf87f993434e40f2e0b5fcdfe09379642a48743f91865f68d9abf8",
+    ),
+];
+
 #[test]
-fn golden_file_is_what_the_writer_writes() {
-    check_file("tests/golden/v0.9.artifact", &example());
+fn golden_files_of_every_version_are_read_and_mean_the_same() {
+    for (version, digest) in GOLDEN {
+        let file = std::fs::read(path(&format!("tests/golden/v{version}.artifact"))).unwrap();
+        let container = Container::from_bytes(file).unwrap();
+        container.verify_all().unwrap();
+        assert_eq!(
+            container.file_digest().to_string(),
+            *digest,
+            "{version} was changed"
+        );
+        assert_eq!(container.header().window().written.to_string(), *version);
+        let mut manifest = container.manifest().clone();
+        assert_eq!(
+            manifest.producer.released,
+            (*version != "0.9").then_some(RELEASED_1_0)
+        );
+        manifest.producer.released = Some(RELEASED_1_0);
+        let constants = std::mem::take(&mut manifest.constants);
+        assert_eq!(manifest, example_manifest(), "{version}");
+        let (id, _) = container.sections().find(&constants[0].section).unwrap();
+        assert_eq!(container.constant_bytes(id).unwrap(), WEIGHTS);
+        assert_eq!(container.program().unwrap(), b"module {}");
+    }
+    assert_eq!(
+        GOLDEN.last().unwrap().0,
+        CONTAINER_VERSION.to_string(),
+        "each version has a golden file"
+    );
 }
 
 #[test]
@@ -135,108 +186,40 @@ fn worked_example_is_what_the_writer_writes() {
         container.file_digest(),
         container.content_digest()
     );
-    check_file(FORMAT, expected.as_bytes());
+    if blessing() {
+        artifact_container::atomic::atomic_write(&path(FORMAT), expected.as_bytes()).unwrap();
+    }
+    assert!(
+        page == expected || blessing(),
+        "the example of {FORMAT} is not what the code writes; set ARTIFACT_BLESS=1 to rewrite it"
+    );
 }
 
-/// A row as `FORMAT.md` lays it out: kind, codec, alignment exponent, name, content.
-type Part<'a> = (u16, u8, u32, &'a str, &'a [u8]);
-
-/// A second writer, for sections that are not compressed and constants of at most one chunk.
-fn write_by_the_page(parts: &[Part<'_>]) -> Vec<u8> {
-    let (mut file, mut rows, mut names) = (vec![0; 128], Vec::new(), Vec::new());
-    for (kind, codec, alignment, name, content) in parts {
-        file.resize(file.len().next_multiple_of(1 << alignment), 0);
-        rows.extend_from_slice(&kind.to_le_bytes());
-        rows.extend_from_slice(&[1, 0, *codec, *alignment as u8]);
-        rows.extend_from_slice(&(name.len() as u16).to_le_bytes());
-        for number in [file.len(), content.len(), content.len()] {
-            rows.extend_from_slice(&(number as u64).to_le_bytes());
-        }
-        for _ in ["stored", "raw"] {
-            rows.extend_from_slice(Digest::of(content).as_bytes());
-        }
-        names.extend_from_slice(name.as_bytes());
-        file.extend_from_slice(content);
-    }
-    file.resize(file.len().next_multiple_of(64), 0);
-    let table = [rows, names].concat();
-    let offset = file.len() as u64;
-    file.extend_from_slice(&table);
-    let mut header = vec![0x89, b'A', b'R', b'T', 13, 10, 26, 10, 0, 0, 9, 0, 0, 0, 9, 0];
-    for number in [file.len() as u64, offset, table.len() as u64, parts.len() as u64] {
-        header.extend_from_slice(&number.to_le_bytes());
-    }
-    header.extend_from_slice(Digest::of(&table).as_bytes());
-    header.resize(96, 0);
-    let checksum = Digest::of(&header);
-    header.extend_from_slice(checksum.as_bytes());
-    file[..128].copy_from_slice(&header);
-    file
-}
-
-/// A second reader: kind, name and stored bytes of each section, with nothing but offsets from the page.
-fn read_by_the_page(file: &[u8]) -> Vec<(u16, String, Vec<u8>)> {
-    let u16_at = |at: usize| u16::from_le_bytes(file[at..at + 2].try_into().unwrap());
-    let u32_at = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
-    let u64_at = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap()) as usize;
-    assert_eq!(file[..8], *b"\x89ART\r\n\x1a\n");
-    assert_eq!(file[96..128], *Digest::of(&file[..96]).as_bytes());
-    assert_eq!([8, 10, 12, 14].map(u16_at), [0, 9, 0, 9]);
-    let (table, count) = (u64_at(24), u32_at(40) as usize);
-    assert_eq!((u64_at(16), table + u64_at(32)), (file.len(), file.len()));
-    assert_eq!(file[48..80], *Digest::of(&file[table..]).as_bytes());
-    let mut name_at = table + 96 * count;
-    let mut sections = Vec::new();
-    for row in (0..count).map(|index| table + 96 * index) {
-        let name = &file[name_at..name_at + usize::from(u16_at(row + 6))];
-        name_at += name.len();
-        let stored = &file[u64_at(row + 8)..][..u64_at(row + 16)];
-        assert_eq!(file[row + 32..row + 64], *Digest::of(stored).as_bytes());
-        sections.push((
-            u16_at(row),
-            String::from_utf8(name.to_vec()).unwrap(),
-            stored.to_vec(),
-        ));
-    }
-    assert_eq!(name_at, file.len());
-    sections
-}
-
+/// [`Forgery`] is made from the page alone.
 #[test]
 fn second_reader_and_writer_agree() {
     let file = example();
-    let sections = read_by_the_page(&file);
-    let names: Vec<_> = sections
+    let read = Forgery::of(&file);
+    assert_eq!((read.written, read.oldest_reader), ([1, 0], [1, 0]));
+    let sections = read
+        .sections
         .iter()
-        .map(|(kind, name, _)| (*kind, name.as_str()))
-        .collect();
-    assert_eq!(names, [(2, "program"), (3, "constant/0"), (1, "manifest")]);
+        .map(|section| (section.kind, section.name.as_str()));
     assert_eq!(
-        (sections[0].2.as_slice(), sections[1].2.as_slice()),
-        (&b"module {}"[..], &WEIGHTS[..])
+        sections.collect::<Vec<_>>(),
+        [(2, "program"), (3, "constant/0"), (1, "manifest")]
     );
-    let parts: Vec<Part<'_>> = sections
-        .iter()
-        .map(|(kind, name, content)| {
-            (
-                *kind,
-                0,
-                if *kind == 3 { 12 } else { 6 },
-                name.as_str(),
-                content.as_slice(),
-            )
-        })
-        .collect();
-    assert_eq!(write_by_the_page(&parts), file);
+    assert_eq!(read.sections[0].stored, b"module {}");
+    assert_eq!(read.sections[1].stored, WEIGHTS);
+    assert_eq!(read.write(), file);
 }
 
 #[test]
 fn manifest_is_named_messagepack() {
-    let sections = read_by_the_page(&example());
-    let (_, _, manifest) = &sections[2];
-    // A map of nine fields, the first of them `producer`, itself a map of two.
-    assert_eq!(manifest[..10], *b"\x89\xa8producer");
-    assert_eq!(manifest[10..16], *b"\x82\xa4name");
+    let manifest = Forgery::of(&example()).section("manifest").stored.clone();
+    // A map of ten fields, the first of them `producer`, itself a map of three.
+    assert_eq!(manifest[..10], *b"\x8a\xa8producer");
+    assert_eq!(manifest[10..16], *b"\x83\xa4name");
     let digest = [b"\xa6digest\xc4\x20".as_slice(), Digest::of(&WEIGHTS).as_bytes()].concat();
     assert!(manifest.windows(digest.len()).any(|window| window == digest));
     assert!(!manifest.windows(7).any(|window| window == b"created"));

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::io::Cursor;
 
 use artifact_container::manifest::{Dim, Manifest, Producer, ProgramFormat, Signature, Value};
+use artifact_container::release::RELEASED;
 use artifact_container::{ConstantSource, ConstantType, ContainerBuilder, Error};
 
 pub(crate) fn manifest() -> Manifest {
@@ -16,6 +17,7 @@ pub(crate) fn manifest() -> Manifest {
         producer: Producer {
             name: "test".into(),
             version: "1.0.0".into(),
+            released: Some(RELEASED),
         },
         program: ProgramFormat {
             name: "stablehlo-text".into(),
@@ -30,6 +32,7 @@ pub(crate) fn manifest() -> Manifest {
         required_features: vec![],
         calling_convention: 1,
         custom_calls: vec![],
+        custom_call_waivers: vec![],
         constants: vec![],
         dimensions: None,
         created: None,

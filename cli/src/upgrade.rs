@@ -1,0 +1,73 @@
+//! `artifact upgrade`.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use artifact_container::Container;
+use artifact_container::atomic::AtomicFile;
+use artifact_export::{ExportError, is_current, read_options, upgrade};
+
+use crate::arguments::UpgradeArguments;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::program::is_artifact;
+use crate::{files, output};
+
+pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
+    let path = options.artifact.as_path();
+    if !is_artifact(path)? {
+        let what = format!("{} is not an artifact", path.display());
+        return Err(Failure::input(what).hint("`artifact export` makes one of StableHLO text"));
+    }
+    if let Some(output) = &options.output {
+        files::refuse_overwriting(output, [path])?;
+    }
+    let refuse = |error: ExportError| Failure::export(path, &error);
+    let container = Container::open_with(path, &read_options()).map_err(|error| refuse(error.into()))?;
+    if is_current(&container) {
+        return current(options, &container);
+    }
+    let target = options.output.as_deref().unwrap_or(path);
+    let (old, container) = (container.file_digest(), Arc::new(container));
+    let unwritten = |error: &dyn std::error::Error| Failure::file("cannot write", target, error);
+    let mut file = AtomicFile::create(target).map_err(|error| unwritten(&error))?;
+    let upgraded = upgrade(&container, &mut file).map_err(refuse)?;
+    file.commit().map_err(|error| unwritten(&error))?;
+    if let Some(dropped) = &upgraded.seals_dropped {
+        output::note(&format!("warning: {dropped}"));
+    }
+    let changes: String = upgraded
+        .changes
+        .iter()
+        .map(|change| format!("  {change}\n"))
+        .collect();
+    output::text(&format!(
+        "{}: {} bytes\n{changes}  file digest {old} -> {}\n",
+        target.display(),
+        upgraded.written.file_length,
+        upgraded.written.file_digest
+    ))?;
+    Ok(Exit::Ok)
+}
+
+/// Nothing to do but to copy the file where it is asked for.
+fn current(options: &UpgradeArguments, container: &Container) -> Outcome<Exit> {
+    let path = options.artifact.as_path();
+    if let Some(target) = &options.output {
+        copy(path, target)?;
+    }
+    let version = container.header().window().written;
+    output::text(&format!(
+        "{}: container {version} already, nothing to upgrade\n",
+        path.display()
+    ))?;
+    Ok(Exit::Ok)
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    let unwritten = |error: &dyn std::error::Error| Failure::file("cannot write", to, error);
+    let mut source: File = files::open(from)?;
+    let mut file = AtomicFile::create(to).map_err(|error| unwritten(&error))?;
+    std::io::copy(&mut source, &mut file).map_err(|error| unwritten(&error))?;
+    file.commit().map_err(|error| unwritten(&error))
+}

@@ -1,0 +1,77 @@
+//! `artifact upgrade`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{ADD, Scratch, run};
+
+fn old() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/artifacts/v0_9/symbolic_rows.artifact")
+}
+
+fn inspected(file: &Path) -> Value {
+    serde_json::from_str(&run(&[&"inspect", &file, &"--json"]).expect(0).out).unwrap()
+}
+
+#[test]
+fn in_place_and_beside() {
+    let scratch = Scratch::new();
+    let file = scratch.file("m.artifact", std::fs::read(old()).unwrap());
+    let beside = scratch.path("beside.artifact");
+    let before = inspected(&file);
+    assert_eq!(before["compatibility"]["readable_until"], Value::Null);
+    run(&[&"inspect", &file]).expect(0).says("no promise");
+
+    run(&[&"upgrade", &file, &"-o", &beside])
+        .expect(0)
+        .says("container 0.9 -> 1.0")
+        .says("producer artifact 0.1.0 -> artifact 0.1.0, released ");
+    assert_eq!(inspected(&file), before, "the old file stays");
+    run(&[&"upgrade", &file]).expect(0).says("m.artifact: ");
+    assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(&beside).unwrap());
+
+    let after = inspected(&file);
+    assert_eq!(
+        after["manifest"]["metadata"]["upgraded-from"],
+        before["file_digest"]
+    );
+    assert_eq!(after["manifest"]["dimensions"], before["manifest"]["dimensions"]);
+    assert_eq!(
+        after["manifest"]["required_features"],
+        before["manifest"]["required_features"]
+    );
+    assert!(after["compatibility"]["readable_until"].is_string());
+    assert_eq!(scratch.names(), ["beside.artifact", "m.artifact"]);
+}
+
+#[test]
+fn what_is_current_stays_as_it_is() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let (file, copy) = (scratch.path("add.artifact"), scratch.path("copy.artifact"));
+    run(&[&"export", &program, &"-o", &file]).expect(0);
+    let bytes = std::fs::read(&file).unwrap();
+    run(&[&"upgrade", &file]).expect(0).says("container 1.0 already");
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
+    run(&[&"upgrade", &file, &"-o", &copy]).expect(0);
+    assert_eq!(std::fs::read(&copy).unwrap(), bytes);
+}
+
+#[test]
+fn what_is_damaged_or_no_artifact_is_refused() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    run(&[&"upgrade", &program]).expect(3).says("is not an artifact");
+    let mut bytes = std::fs::read(old()).unwrap();
+    // In the program, which no reader of the manifest looks at.
+    bytes[200] ^= 1;
+    let file = scratch.file("bad.artifact", &bytes);
+    run(&[&"upgrade", &file])
+        .expect(3)
+        .says("section `program` is damaged");
+    assert_eq!(std::fs::read(&file).unwrap(), bytes, "the file is left as it was");
+    run(&[&"upgrade", &file, &"-o", &file])
+        .expect(2)
+        .says("over the input");
+}

@@ -1,0 +1,166 @@
+//! How a program lies in its section: the one place that knows the format which is written, and those which are read.
+
+use std::fmt;
+use std::str::FromStr;
+
+use artifact_core::version::{OutOfRange, ProgramRange, ProgramVersion};
+use artifact_ir::diagnostic::Diagnostic;
+use artifact_ir::module::Module;
+use artifact_ir::verify::verify;
+use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::print::{PrintOptions, print_module};
+use artifact_stablehlo::source::SourceText;
+
+use crate::error::ExportError;
+
+/// The format that programs are written in.
+pub const PROGRAM_FORMAT: &str = TEXT;
+
+const TEXT: &str = "stablehlo-text";
+
+/// A version of StableHLO (VHLO) that a program can be written as: 0.9.0 to 1.20.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StablehloVersion(ProgramVersion);
+
+impl StablehloVersion {
+    /// The versions that exist, both ends included.
+    pub const RANGE: ProgramRange = ProgramRange {
+        oldest: ProgramVersion::new(0, 9, 0),
+        newest: ProgramVersion::new(1, 20, 0),
+    };
+
+    /// The newest version.
+    pub const CURRENT: Self = Self(Self::RANGE.newest);
+
+    /// # Errors
+    /// A version outside [`StablehloVersion::RANGE`].
+    pub fn new(version: ProgramVersion) -> Result<Self, StablehloVersionError> {
+        match Self::RANGE.check(version) {
+            Ok(()) => Ok(Self(version)),
+            Err(OutOfRange::TooOld | OutOfRange::TooNew) => Err(StablehloVersionError(version.to_string())),
+        }
+    }
+
+    /// Its numbers.
+    #[must_use]
+    pub const fn get(self) -> ProgramVersion {
+        self.0
+    }
+}
+
+impl fmt::Display for StablehloVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for StablehloVersion {
+    type Err = StablehloVersionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let version = text.parse().map_err(|_| StablehloVersionError(text.to_owned()))?;
+        Self::new(version)
+    }
+}
+
+/// A version that no program can be written as.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a version of StableHLO from {range}", range = StablehloVersion::RANGE)]
+pub struct StablehloVersionError(String);
+
+/// A program as its section holds it.
+pub(crate) struct Encoded {
+    pub(crate) version: ProgramVersion,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Writes a program in [`PROGRAM_FORMAT`], as the version that was asked for or else the newest.
+pub(crate) fn encode(module: &Module, version: Option<StablehloVersion>) -> Result<Encoded, ExportError> {
+    let version = version.unwrap_or(StablehloVersion::CURRENT);
+    // Text has no versions of its own: it is printed with the operations of the newest.
+    if version != StablehloVersion::CURRENT {
+        return Err(ExportError::input(format!(
+            "{TEXT} is written as StableHLO {} only, not as {version}",
+            StablehloVersion::CURRENT
+        )));
+    }
+    Ok(Encoded {
+        version: version.get(),
+        bytes: print_module(module, &PrintOptions::default()).into_bytes(),
+    })
+}
+
+/// Reads and verifies a program in a format that [`crate::reader`] reads.
+pub(crate) fn decode(format: &str, bytes: &[u8]) -> Result<Module, ExportError> {
+    match format {
+        TEXT => decode_text(bytes),
+        other => Err(ExportError::input(format!(
+            "no reader for the program format `{other}`"
+        ))),
+    }
+}
+
+fn decode_text(bytes: &[u8]) -> Result<Module, ExportError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| ExportError::input("the program section is not UTF-8 text"))?;
+    let parsed = parse_module(text);
+    if !parsed.diagnostics.is_empty() {
+        return Err(refused(text, &parsed.diagnostics));
+    }
+    let mut modules = parsed.modules.into_iter();
+    let (Some(module), None) = (modules.next(), modules.next()) else {
+        return Err(ExportError::input("the program section does not hold one module"));
+    };
+    let diagnostics = verify(&module);
+    if diagnostics.is_empty() {
+        Ok(module)
+    } else {
+        Err(refused(text, &diagnostics))
+    }
+}
+
+/// The findings with their places: nobody but who holds the artifact sees its text.
+fn refused(text: &str, diagnostics: &[Diagnostic]) -> ExportError {
+    let findings = SourceText::new("program", text).render_all(diagnostics);
+    ExportError::input(format!(
+        "the artifact's program is refused\n{}",
+        findings.trim_end()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_that_exist() {
+        for text in ["0.9.0", "1.13.0", "1.20.0"] {
+            assert_eq!(text.parse::<StablehloVersion>().unwrap().to_string(), text);
+        }
+        for wrong in ["0.8.0", "1.20.1", "2.0.0", "1.13", "v1.13.0", "newest", ""] {
+            let error = wrong.parse::<StablehloVersion>().unwrap_err().to_string();
+            assert!(error.contains("from 0.9.0 to 1.20.0"), "{error}");
+        }
+    }
+
+    #[test]
+    fn text_is_written_as_the_newest_version_only() {
+        let text = "func.func @main() { return }";
+        let module = parse_module(text).into_module().unwrap();
+        let version = |text: &str| Some(text.parse().unwrap());
+        let error = encode(&module, version("1.13.0"))
+            .map(drop)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("StableHLO 1.20.0 only, not as 1.13.0"), "{error}");
+        let encoded = encode(&module, version("1.20.0")).unwrap();
+        assert_eq!(encoded.bytes, encode(&module, None).unwrap().bytes);
+    }
+
+    /// What this release writes, its own reader reads.
+    #[test]
+    fn the_reader_reads_what_is_written() {
+        let reads = crate::reader().program_versions(PROGRAM_FORMAT);
+        assert_eq!(reads, Some(StablehloVersion::RANGE));
+    }
+}
