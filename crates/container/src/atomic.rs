@@ -118,3 +118,24 @@ pub fn atomic_write(target: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.commit()
 }
+
+/// Writes `bytes` to a new file at `target`, durably, with exactly the permissions of `mode`: the whole of them or nothing.
+///
+/// # Errors
+/// When something is at `target` already, which is left as it is, or writing fails.
+pub fn atomic_create(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let AtomicFile {
+        mut temporary,
+        directory,
+        target,
+    } = AtomicFile::create(target)?;
+    // The mask of the process may have taken bits away, and must not have left any.
+    let file = temporary.as_file_mut();
+    file.set_permissions(Permissions::from_mode(mode))?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    temporary
+        .persist_noclobber(target)
+        .map_err(|error| error.error)?;
+    File::open(directory)?.sync_all()
+}
