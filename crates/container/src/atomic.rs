@@ -134,8 +134,6 @@ pub fn atomic_create(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    temporary
-        .persist_noclobber(target)
-        .map_err(|error| error.error)?;
+    temporary.persist_noclobber(target).map_err(|error| error.error)?;
     File::open(directory)?.sync_all()
 }

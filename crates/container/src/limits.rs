@@ -42,4 +42,8 @@ pub const KEY_FILE_BYTES: Limit = Limit::new("a key file", 4096, "bytes");
 /// A trust file.
 pub const TRUST_FILE_BYTES: Limit = Limit::new("a trust file", 1 << 20, "bytes");
 /// Keys that a trust file trusts, or keys or files that it revokes.
-pub const TRUST_ENTRIES: Limit = Limit::new("the number of entries of one kind in a trust file", 4096, "entries");
+pub const TRUST_ENTRIES: Limit = Limit::new(
+    "the number of entries of one kind in a trust file",
+    4096,
+    "entries",
+);

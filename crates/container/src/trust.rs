@@ -132,14 +132,20 @@ impl TrustPolicy {
             file_digest: file,
             signers_needed: self.signers,
             revoked: self.revoked_files.get(&file).cloned(),
-            seals: seals.iter().map(|seal| self.assess_seal(file, seal, now)).collect(),
+            seals: seals
+                .iter()
+                .map(|seal| self.assess_seal(file, seal, now))
+                .collect(),
         }
     }
 
     fn assess_seal(&self, file: FileDigest, seal: &Seal, now: Timestamp) -> AssessedSeal {
         match seal {
             Seal::Ed25519(seal) => {
-                let trusted = self.keys.iter().find(|key| key.key.as_bytes() == seal.key_bytes());
+                let trusted = self
+                    .keys
+                    .iter()
+                    .find(|key| key.key.as_bytes() == seal.key_bytes());
                 AssessedSeal {
                     status: self.status(file, seal, trusted, now),
                     name: trusted.map(|key| key.name.clone()),

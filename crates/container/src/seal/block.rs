@@ -73,8 +73,7 @@ impl SealBlock {
         limits::SEALS.check(count.into())?;
         let mut seals = Seals::default();
         for index in 0..count {
-            let seal =
-                Seal::parse(&mut fields).map_err(|source| SealBlockError::Record { index, source })?;
+            let seal = Seal::parse(&mut fields).map_err(|source| SealBlockError::Record { index, source })?;
             if let Some(key) = seals.insert(seal, false)? {
                 return Err(SealBlockError::Twice(key));
             }
@@ -110,7 +109,7 @@ impl Seals {
 
     /// Adds a seal at the end. Where its key has one already, that is replaced in its place if `replace`, else nothing is
     /// changed. Returns the key that has one.
-    pub(super) fn insert(&mut self, seal: Seal, replace: bool) -> Result<Option<KeyId>, LimitExceeded> {
+    pub(crate) fn insert(&mut self, seal: Seal, replace: bool) -> Result<Option<KeyId>, LimitExceeded> {
         let key = |seal: &Seal| match seal {
             Seal::Ed25519(seal) => Some(*seal.key_bytes()),
             Seal::Unknown { .. } => None,

@@ -124,9 +124,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     }
     let max = limits::KEY_FILE_BYTES.max();
     let mut text = Zeroizing::new(String::with_capacity(max as usize + 1));
-    file.take(max + 1)
-        .read_to_string(&mut text)
-        .map_err(refuse)?;
+    file.take(max + 1).read_to_string(&mut text).map_err(refuse)?;
     limits::KEY_FILE_BYTES
         .check(text.len() as u64)
         .map_err(|source| KeyFileError::Text {

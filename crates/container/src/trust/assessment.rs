@@ -39,7 +39,11 @@ impl Assessment {
 impl fmt::Display for Assessment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(reason) = &self.revoked {
-            return write!(f, "the trust policy revokes the file {}: {reason}", self.file_digest);
+            return write!(
+                f,
+                "the trust policy revokes the file {}: {reason}",
+                self.file_digest
+            );
         }
         write!(
             f,

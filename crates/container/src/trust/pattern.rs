@@ -36,5 +36,7 @@ impl ScopePattern {
 
 /// A text that is no pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a scope has ASCII letters, digits and `._/-` only, and a `*` at its end stands for any scope that begins so")]
+#[error(
+    "a scope has ASCII letters, digits and `._/-` only, and a `*` at its end stands for any scope that begins so"
+)]
 pub struct PatternError;

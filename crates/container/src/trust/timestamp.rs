@@ -41,7 +41,8 @@ impl Timestamp {
         if !in_month {
             return Err(TimestampError::Date);
         }
-        let days = days_before_year(year) + (1..month).filter_map(days_of).sum::<i64>() + i64::from(date.day) - 1;
+        let days =
+            days_before_year(year) + (1..month).filter_map(days_of).sum::<i64>() + i64::from(date.day) - 1;
         let minutes = i64::from(time.hour) * 60 + i64::from(time.minute)
             - match offset {
                 Offset::Z => 0,

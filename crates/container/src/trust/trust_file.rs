@@ -131,7 +131,10 @@ fn trusted_key(entry: Key) -> Result<TrustedKey, TrustFileError> {
         })
     };
     let (not_before, not_after) = (time(not_before)?, time(not_after)?);
-    if not_before.zip(not_after).is_some_and(|(from, until)| until < from) {
+    if not_before
+        .zip(not_after)
+        .is_some_and(|(from, until)| until < from)
+    {
         return Err(TrustFileError::Order(name));
     }
     if scopes.is_empty() {
@@ -241,7 +244,9 @@ pub enum TrustFileError {
     #[error("`{0}` is named twice")]
     Twice(String),
     /// A number of signers that lets in everything, or nothing.
-    #[error("the policy asks for {signers} signers and has {usable} keys that are not revoked; ask for 1 to as many, at most 64")]
+    #[error(
+        "the policy asks for {signers} signers and has {usable} keys that are not revoked; ask for 1 to as many, at most 64"
+    )]
     Signers {
         /// What it asks for.
         signers: usize,
