@@ -10,6 +10,7 @@ mod check;
 mod convert;
 mod export;
 mod run;
+mod sealing;
 mod symbolic;
 
 use std::path::{Path, PathBuf};
@@ -135,6 +136,9 @@ fn help_names_every_command() {
     for command in [
         "export",
         "inspect",
+        "keygen",
+        "sign",
+        "verify",
         "run",
         "specialize",
         "check",

@@ -55,7 +55,7 @@ impl fmt::Display for DroppedSeals {
         };
         write!(
             f,
-            "the seals {signers} are not carried over: they seal the file {}, and what is written is another; sign it again",
+            "the seals {signers} are not carried over: they seal the file {}, and what is written is another",
             self.file_digest
         )
     }
