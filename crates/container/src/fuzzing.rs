@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::fields::Fields;
 use crate::header::HEADER_BYTES;
 use crate::manifest::Manifest;
+use crate::seal::SealBlock;
 use crate::table::{ROW_BYTES, SectionKind};
 use crate::trust::{Timestamp, TrustPolicy};
 
@@ -35,6 +36,22 @@ pub fn read_everything(bytes: &[u8]) -> Result<(), Error> {
     let assessment = TrustPolicy::nobody().assess(&container, Timestamp::from_unix_seconds(0))?;
     drop(assessment.to_string());
     Ok(())
+}
+
+/// Takes what stands before the first zero byte as a trust file, and the rest as seals: a block without its first 16 bytes and
+/// its checksum. Whatever a policy says of them, it must return.
+pub fn judge_seals(bytes: &[u8]) {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let (text, records) = bytes.split_at(end);
+    let policy = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| TrustPolicy::parse(text).ok())
+        .unwrap_or_else(TrustPolicy::nobody);
+    let [_, count, records @ ..] = records else {
+        return;
+    };
+    let block = SealBlock::of_records((*count).into(), records);
+    drop(policy.judge(&block, Timestamp::from_unix_seconds(0)));
 }
 
 /// Recomputes, where the places that `bytes` name exist, the digests of the sections (the raw ones too of sections that

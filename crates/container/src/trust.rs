@@ -18,6 +18,8 @@ mod trust_file;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use artifact_core::digest::Digest;
+
 use crate::container::{Container, ReadOptions};
 use crate::error::{Classify, Error, ErrorKind, Fault};
 use crate::identity::FileDigest;
@@ -125,6 +127,11 @@ impl TrustPolicy {
         let seals = block.parse().map_err(TrustError::seals)?;
         Verdict::of(self.assess_seals(file, &seals, now))
             .map_err(|refused| TrustError::Refused(Box::new(refused)))
+    }
+
+    /// As [`TrustPolicy::evaluate`], of seals without a file, for [`crate::fuzzing`].
+    pub(crate) fn judge(&self, block: &SealBlock, now: Timestamp) -> Result<Verdict, TrustError> {
+        self.admit(FileDigest::new(Digest::of(b"")), block, now)
     }
 
     fn assess_seals(&self, file: FileDigest, seals: &Seals, now: Timestamp) -> Assessment {

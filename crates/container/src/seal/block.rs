@@ -48,6 +48,18 @@ impl SealBlock {
         Ok((magic == MAGIC && u64::from(announced) == length).then_some(Self(bytes)))
     }
 
+    /// The block of some records, and its checksum. That they are as many, and few enough, is for the caller to see to.
+    pub(crate) fn of_records(count: u16, records: &[u8]) -> Self {
+        let length = HEAD_BYTES as usize + records.len() + Digest::BYTES;
+        let mut block = MAGIC.to_vec();
+        block.extend_from_slice(&(length as u32).to_le_bytes());
+        block.extend_from_slice(&VERSION.to_le_bytes());
+        block.extend_from_slice(&count.to_le_bytes());
+        block.extend_from_slice(records);
+        block.extend_from_slice(Digest::of(&block).as_bytes());
+        Self(block)
+    }
+
     /// Whether there is one.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -137,14 +149,8 @@ impl Seals {
         }
         let mut records = Vec::new();
         self.0.iter().for_each(|seal| seal.encode(&mut records));
-        let length = HEAD_BYTES + records.len() as u64 + Digest::BYTES as u64;
-        limits::SEAL_BLOCK_BYTES.check(length)?;
-        let mut block = MAGIC.to_vec();
-        block.extend_from_slice(&(length as u32).to_le_bytes());
-        block.extend_from_slice(&VERSION.to_le_bytes());
-        block.extend_from_slice(&(self.0.len() as u16).to_le_bytes());
-        block.extend_from_slice(&records);
-        block.extend_from_slice(Digest::of(&block).as_bytes());
+        let SealBlock(block) = SealBlock::of_records(self.0.len() as u16, &records);
+        limits::SEAL_BLOCK_BYTES.check(block.len() as u64)?;
         Ok(block)
     }
 }
@@ -181,3 +187,6 @@ impl Classify for SealBlockError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
