@@ -113,12 +113,12 @@ fn sealed_verified_and_run() {
     sealing.check(
         &trust,
         5,
-        "the trust policy asks for 1 signer and 0 of 0 seals count",
+        "the trust policy needs 1 signer and finds 0 among 0 seals",
     );
     let before = std::fs::read(&sealing.file).unwrap();
     sealing.sign("one", "prod/add");
     assert!(std::fs::read(&sealing.file).unwrap().starts_with(&before));
-    sealing.check(&trust, 0, "met: the trust policy asks for 1 signer");
+    sealing.check(&trust, 0, "met: the trust policy needs 1 signer");
     // Who does not care about seals reads it as before.
     run(&[&"run", &sealing.file, &"--random", &"1"]).expect(0);
     run(&[&"inspect", &sealing.file])
@@ -139,14 +139,14 @@ fn several_signers() {
     sealing.check(
         &trust,
         5,
-        &format!("asks for 2 signers and 1 of 1 seal count: key {id} (`one`) counts"),
+        &format!("needs 2 signers and finds 1 among 1 seal: key {id} (`one`) counts"),
     );
     run(&[&"sign", &sealing.file, &"--key", &sealing.key("one")])
         .expect(3)
         .says("has sealed the file already")
         .says("--replace");
     sealing.sign("two", "prod/add");
-    sealing.check(&trust, 0, "2 of 2 seals count");
+    sealing.check(&trust, 0, "finds 2 among 2 seals");
     run(&[
         &"sign",
         &sealing.file,

@@ -115,7 +115,8 @@ impl TrustPolicy {
         Ok(self.assess_seals(container.file_digest(), &container.seals()?, now))
     }
 
-    /// Whether a file may be used at the time `now`.
+    /// Whether a file may be used at the time `now`. Its manifest is decoded by then, and its constants are mapped:
+    /// [`Container::open_trusted`] asks first, and copies.
     ///
     /// # Errors
     /// When it may not, with what was found.

@@ -47,7 +47,7 @@ impl fmt::Display for Assessment {
         }
         write!(
             f,
-            "the trust policy asks for {} and {} of {} count",
+            "the trust policy needs {} and finds {} among {}",
             plural(self.signers_needed.into(), "signer"),
             self.signers(),
             plural(self.seals.len(), "seal"),

@@ -180,14 +180,14 @@ fn a_refusal_says_who_signed_and_why_each_does_not_count() {
     assert_eq!(
         policy.assess_seals(file(), &seals, at(NOW)).to_string(),
         format!(
-            "the trust policy asks for 1 signer and 0 of 3 seals count: key {one} (`one`) expired after \
+            "the trust policy needs 1 signer and finds 0 among 3 seals: key {one} (`one`) expired after \
              2026-01-01T00:00:00Z; key {two} is not trusted; a seal is of the unknown algorithm 7"
         )
     );
     let none = policy
         .assess_seals(file(), &Seals::default(), at(NOW))
         .to_string();
-    assert_eq!(none, "the trust policy asks for 1 signer and 0 of 0 seals count");
+    assert_eq!(none, "the trust policy needs 1 signer and finds 0 among 0 seals");
 }
 
 /// The example of the documentation, with one line replaced, or added where there is none to replace.

@@ -41,7 +41,7 @@ fn who_is_let_in() {
     let error = open(&path, &policy(2, &[1, 2])).unwrap_err();
     let id = key(1).public().id();
     let expected = format!(
-        "cannot read the artifact `{}`: the trust policy asks for 2 signers and 1 of 1 seal count: key {id} (`key 1`) counts",
+        "cannot read the artifact `{}`: the trust policy needs 2 signers and finds 1 among 1 seal: key {id} (`key 1`) counts",
         path.display()
     );
     assert_eq!(chain(&error), expected);
@@ -127,4 +127,74 @@ fn what_is_used_is_what_was_admitted() {
     let container = open(&path, &policy(1, &[1])).unwrap();
     write(&path, b"something else");
     assert_eq!(container.program().unwrap(), b"module {}");
+}
+
+/// One bit in each region of a sealed file, and what a reader with a policy is told: at the door, or when it reads the region.
+#[test]
+fn a_flipped_bit_in_each_region() {
+    let (_directory, path) = sample_file();
+    let (plain, file) = (crate::sample::small(), sealed(&[1]));
+    let sections = Container::from_bytes(plain.clone()).unwrap();
+    let place = |name: &str| sections.sections().find(name).unwrap().1.offset as usize;
+    let (table, seals) = (sections.header().table_offset() as usize, plain.len());
+    let wrong = Some(ErrorKind::FixInput);
+    let cases = [
+        ("magic", 0, wrong),
+        ("version", 8, wrong),
+        ("length", 16, wrong),
+        ("reserved", 90, wrong),
+        ("checksum", 100, wrong),
+        ("program", place("program"), None),
+        ("padding", place("program") + 20, None),
+        ("constant", place("constant/0"), None),
+        // The policy is met, for the table is as it was signed; then the manifest does not match it.
+        ("manifest", place("manifest"), wrong),
+        ("row", table, wrong),
+        ("digest in a row", table + 40, wrong),
+        ("name", plain.len() - 1, wrong),
+        ("magic of the seals", seals, wrong),
+        ("length of the seals", seals + 8, wrong),
+        ("version of the seals", seals + 12, Some(ErrorKind::Untrusted)),
+        ("key", seals + 24, Some(ErrorKind::Untrusted)),
+        ("signature", file.len() - 40, Some(ErrorKind::Untrusted)),
+        (
+            "checksum of the seals",
+            file.len() - 1,
+            Some(ErrorKind::Untrusted),
+        ),
+    ];
+    for (region, at, refused) in cases {
+        let mut bytes = file.clone();
+        bytes[at] ^= 1;
+        write(&path, &bytes);
+        match (open(&path, &policy(1, &[1])), refused) {
+            (Err(error), Some(kind)) => assert_eq!(error.kind(), kind, "{region}: {}", chain(&error)),
+            (Ok(container), None) => {
+                let (constant, _) = container.sections().find("constant/0").unwrap();
+                assert_eq!(container.program().is_err(), region == "program");
+                assert_eq!(container.constant_bytes(constant).is_err(), region == "constant");
+                assert!(container.verify_all().is_err(), "{region}");
+            }
+            (found, expected) => panic!("{region}: {:?}, not {expected:?}", found.map(drop)),
+        }
+    }
+}
+
+#[test]
+fn truncated_among_the_seals() {
+    let (_directory, path) = sample_file();
+    let (plain, file) = (crate::sample::small(), sealed(&[1]));
+    for length in plain.len()..file.len() {
+        write(&path, &file[..length]);
+        let expected = if length == plain.len() {
+            ErrorKind::Untrusted
+        } else {
+            ErrorKind::FixInput
+        };
+        assert_eq!(
+            open(&path, &policy(1, &[1])).unwrap_err().kind(),
+            expected,
+            "{length}"
+        );
+    }
 }
