@@ -9,7 +9,7 @@ use artifact_core::limit::LimitExceeded;
 use crate::error::{Classify, ErrorKind, Fault};
 use crate::fields::{Fields, Short};
 use crate::limits;
-use crate::seal::key::KeyId;
+use crate::seal::key::{KeyId, PublicKey};
 use crate::seal::record::{RecordError, Seal};
 use crate::source::Source;
 
@@ -117,6 +117,13 @@ impl Seals {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether there is a seal of `key`, valid or not.
+    #[must_use]
+    pub fn has(&self, key: &PublicKey) -> bool {
+        let is_its = |seal: &Seal| matches!(seal, Seal::Ed25519(seal) if seal.key_bytes() == key.as_bytes());
+        self.0.iter().any(is_its)
     }
 
     /// Adds a seal at the end. Where its key has one already, that is replaced in its place if `replace`, else nothing is

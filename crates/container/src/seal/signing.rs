@@ -12,6 +12,7 @@ use crate::atomic::AtomicFile;
 use crate::container::{Container, ReadOptions};
 use crate::error::{Classify, Error, ErrorKind, Fault};
 use crate::identity::FileDigest;
+use crate::seal::block::Seals;
 use crate::seal::key::{KeyId, SecretKey};
 use crate::seal::label::{Comment, Scope};
 use crate::seal::record::{Ed25519Seal, Seal};
@@ -54,35 +55,34 @@ pub fn seal_file(path: &Path, signing: &Signing<'_>) -> Result<Sealed, Error> {
     let path = &path
         .canonicalize()
         .map_err(|error| Fault::from(error).read(Some(path)))?;
-    let original = Source::open(path).map_err(|fault| fault.read(Some(path)))?;
+    let fail = |fault: Fault| fault.write(Some(path));
+    let source = Source::open(path).map_err(fail)?;
     // Held until the file is replaced: of two processes that seal at once, one would lose its seal.
-    lock(&original, path).map_err(|fault| fault.write(Some(path)))?;
-    let original = Container::from_source(original, &ReadOptions::describe_only())?;
+    lock(&source, path).map_err(fail)?;
+    let original = Container::from_source(source, &ReadOptions::describe_only())?;
     let mut seals = original.seals()?;
-    let mut copy = copy_without_seals(&original, path).map_err(|fault| fault.write(Some(path)))?;
+    let key = signing.key.public();
+    // Before gigabytes are copied.
+    if seals.has(&key) && !signing.replace {
+        return Err(fail(SigningError::Twice(key.id()).into()));
+    }
+    let mut copy = copy_without_seals(&original, path).map_err(fail)?;
     let file_digest = verified_digest(&mut copy, path)?;
-    let seal = |file_digest| -> Result<Sealed, Fault> {
-        if file_digest != original.file_digest() {
-            return Err(SigningError::Changed.into());
-        }
-        let (scope, comment) = (signing.scope.clone(), signing.comment.clone());
-        let seal = Ed25519Seal::sign(signing.key, file_digest, scope, comment);
-        let key_id = seal.key_id();
-        let replaced = seals.insert(Seal::Ed25519(seal), signing.replace)?.is_some();
-        if replaced && !signing.replace {
-            return Err(SigningError::Twice(key_id).into());
-        }
-        copy.seek(SeekFrom::Start(original.header().file_length()))?;
-        copy.write_all(&seals.encode()?)?;
-        copy.commit()?;
-        Ok(Sealed {
-            file_digest,
-            key_id,
-            seals: seals.len(),
-            replaced,
-        })
-    };
-    seal(file_digest).map_err(|fault| fault.write(Some(path)))
+    if file_digest != original.file_digest() {
+        return Err(fail(SigningError::Changed.into()));
+    }
+    let (scope, comment) = (signing.scope.clone(), signing.comment.clone());
+    let seal = Ed25519Seal::sign(signing.key, file_digest, scope, comment);
+    let replaced = seals
+        .insert(Seal::Ed25519(seal), signing.replace)
+        .map_err(|error| fail(error.into()))?;
+    finish(copy, &seals).map_err(fail)?;
+    Ok(Sealed {
+        file_digest,
+        key_id: key.id(),
+        seals: seals.len(),
+        replaced: replaced.is_some(),
+    })
 }
 
 /// Locks an open file, and sees that it is still the one at `path`.
@@ -126,6 +126,13 @@ fn verified_digest(copy: &mut AtomicFile, path: &Path) -> Result<FileDigest, Err
     let container = Container::from_source(Source::of_file(file, path), &ReadOptions::describe_only())?;
     container.verify_all()?;
     Ok(container.file_digest())
+}
+
+/// Adds the seals to the copy, and puts it in the place of the file.
+fn finish(mut copy: AtomicFile, seals: &Seals) -> Result<(), Fault> {
+    copy.seek(SeekFrom::End(0))?;
+    copy.write_all(&seals.encode()?)?;
+    Ok(copy.commit()?)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
