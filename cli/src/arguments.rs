@@ -22,7 +22,7 @@ impl Command {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 ok; 1 a comparison or check failed; 2 usage; 3 bad input; 4 incompatible version; \
-6 engine unavailable or operation not supported; 70 internal error.";
+5 not allowed; 6 engine unavailable or operation not supported; 70 internal error.";
 
 /// Packs StableHLO programs into artifacts, looks into them, runs and checks them.
 #[derive(Debug, Parser)]
@@ -38,6 +38,12 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Show what an artifact holds, without reading its constants
     Inspect(InspectArguments),
+    /// Make a key pair for seals
+    Keygen(KeygenArguments),
+    /// Seal an artifact with a key
+    Sign(SignArguments),
+    /// Check every byte of an artifact, and who has sealed it
+    Verify(VerifyArguments),
     /// Run an artifact or a program, and compare its results
     Run(RunArguments),
     /// Make the static program of some sizes
@@ -110,9 +116,66 @@ pub(crate) struct InspectArguments {
     /// Show the dimensions instead: variables, constraints, what the program needs of them, and sizes that stay unknown
     #[arg(long)]
     pub(crate) dims: bool,
-    /// Also read every section and check it against its digest
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  artifact keygen -o release.key --comment 'release machine'
+
+The secret key goes to KEY, for its owner alone and not encrypted; the public key goes to KEY.pub and to standard output.
+Neither file is overwritten.")]
+pub(crate) struct KeygenArguments {
+    /// The file of the secret key; it must not exist
+    #[arg(short, long, value_name = "KEY")]
+    pub(crate) output: PathBuf,
+    /// A remark of one line, kept in both files
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) comment: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  artifact sign model.artifact --key release.key
+  artifact sign model.artifact --key release.key --scope production/vision --comment 'ticket 4711'
+
+Every byte of the file is checked first. Sealing does not change the file digest; other seals stay. The file is replaced at
+once or not at all.")]
+pub(crate) struct SignArguments {
+    /// The artifact
+    #[arg(value_name = "F")]
+    pub(crate) artifact: PathBuf,
+    /// The file of the secret key, as `artifact keygen` makes it
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: PathBuf,
+    /// What the file is for, which a trust file may ask for: ASCII letters, digits and `._/-`
+    #[arg(long, value_name = "SCOPE", default_value = "")]
+    pub(crate) scope: String,
+    /// A remark of one line; it is signed too
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) comment: String,
+    /// Replace the seal that this key has on the file already
     #[arg(long)]
-    pub(crate) verify: bool,
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  artifact verify model.artifact
+  artifact verify model.artifact --trust trust.toml --json
+
+With --trust the exit code is 0 only if the policy of the trust file is met now, and 5 if it is not. Without, nobody is
+trusted, and it is 0 if the file is whole and no seal is invalid, and 1 if one is. A file that is damaged gives 3.
+docs/signing.md in the repository describes trust files.")]
+pub(crate) struct VerifyArguments {
+    /// The artifact
+    #[arg(value_name = "F")]
+    pub(crate) artifact: PathBuf,
+    /// Whose seals count, and how many are needed
+    #[arg(long, value_name = "TRUST.toml")]
+    pub(crate) trust: Option<PathBuf>,
+    /// Machine-readable output
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -197,6 +260,9 @@ pub(crate) struct RunArguments {
     /// An artifact, or StableHLO text
     #[arg(value_name = "F|PROGRAM")]
     pub(crate) program: PathBuf,
+    /// Run only an artifact that is sealed as this trust file asks
+    #[arg(long, value_name = "TRUST.toml")]
+    pub(crate) trust: Option<PathBuf>,
     /// Arguments, as a NumPy archive
     #[arg(long, value_name = "X.npz")]
     pub(crate) inputs: Option<PathBuf>,

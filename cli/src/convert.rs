@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artifact_container::atomic::atomic_write;
-use artifact_export::Loaded;
 use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
@@ -15,6 +14,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::files::{self, files_under, has_extension};
 use crate::output;
 use crate::program::{is_artifact, read_text, refused};
+use crate::rewriting;
 
 pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     let Format::Mlir = options.to;
@@ -97,8 +97,11 @@ fn convert(input: &Path, options: &ConvertArguments) -> Outcome<String> {
         form,
     };
     if is_artifact(input)? {
-        let loaded = Loaded::open(input).and_then(Loaded::into_module);
-        let module = loaded.map_err(|error| Failure::export(input, &error))?;
+        let (loaded, dropped) = rewriting::open(input)?;
+        let module = loaded
+            .into_module()
+            .map_err(|error| Failure::export(input, &error))?;
+        rewriting::tell(dropped.as_ref(), input);
         return Ok(print_module(&module, &print));
     }
     let text = read_text(input)?;

@@ -24,6 +24,8 @@ pub(crate) enum Exit {
     BadInput = 3,
     /// A file needs another version of the tool.
     Incompatible = 4,
+    /// A trust policy is not met.
+    NotAllowed = 5,
     /// The engine does not do what the program asks for, or is not there.
     Engine = 6,
     /// A defect of this tool.
@@ -82,6 +84,10 @@ impl Failure {
 
     pub(crate) fn input(what: impl Into<String>) -> Self {
         Self::new(Exit::BadInput, what)
+    }
+
+    pub(crate) fn not_allowed(what: impl Into<String>) -> Self {
+        Self::new(Exit::NotAllowed, what)
     }
 
     pub(crate) fn engine(what: impl Into<String>) -> Self {

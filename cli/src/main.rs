@@ -14,15 +14,20 @@ mod export;
 mod failure;
 mod files;
 mod inspect;
+mod keygen;
 mod names;
 mod npy;
 mod output;
 mod program;
 mod random;
+mod rewriting;
 mod run;
+mod sign;
 mod specialize;
 mod tensors;
+mod trust;
 mod upgrade;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -76,6 +81,9 @@ fn execute(command: Command) -> Outcome<Exit> {
     match command {
         Command::Export(options) => export::execute(&options),
         Command::Inspect(options) => inspect::execute(&options),
+        Command::Keygen(options) => keygen::execute(&options),
+        Command::Sign(options) => sign::execute(&options),
+        Command::Verify(options) => verify::execute(&options),
         Command::Run(options) => run::execute(&options),
         Command::Check(options) => check::execute(&options),
         Command::Specialize(options) => specialize::execute(&options),

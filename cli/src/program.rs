@@ -17,6 +17,7 @@ use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::trust::Trust;
 
 /// Largest program text that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program's text", 1 << 31, "bytes");
@@ -45,6 +46,14 @@ impl Program {
         } else {
             Self::from_text(path, read_text(path)?)
         }
+    }
+
+    /// Reads an artifact that is sealed as `trust` asks; nothing of its sections is read before that is known.
+    pub(crate) fn open_trusted(path: &Path, trust: &Trust) -> Outcome<Self> {
+        let container = Arc::new(trust.open(path, &artifact_export::read_options())?);
+        Loaded::from_container(&container)
+            .map(Self::from_loaded)
+            .map_err(|error| Failure::export(path, &error))
     }
 
     fn from_artifact(path: &Path) -> Outcome<Self> {

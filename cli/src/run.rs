@@ -26,9 +26,10 @@ use crate::output::{self, one_line};
 use crate::program::Program;
 use crate::random::Random;
 use crate::tensors::{array_of, literal_of};
+use crate::trust::Trust;
 
 pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
-    let program = Program::open(&options.program)?;
+    let program = program(options)?;
     runs_here(&program, &options.program)?;
     let files = named_files(&options.input)?;
     if let Some(output) = &options.output {
@@ -43,6 +44,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
             Some(&options.program),
             options.inputs.as_ref(),
             options.expect.as_ref(),
+            options.trust.as_ref(),
         ];
         let read = archives.into_iter().flatten().chain(files.values());
         files::refuse_overwriting(output, read.map(PathBuf::as_path))?;
@@ -97,6 +99,14 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         None => describe(&program.signature, &results)?,
     }
     Ok(exit)
+}
+
+/// The program, of those whom the trust file names where there is one.
+fn program(options: &RunArguments) -> Outcome<Program> {
+    match &options.trust {
+        Some(trust) => Program::open_trusted(&options.program, &Trust::read(trust)?),
+        None => Program::open(&options.program),
+    }
 }
 
 /// Refuses inputs whose sizes do not fit the named dimensions of a program, or for which it computes sizes too narrowly.

@@ -1,18 +1,18 @@
 //! `artifact specialize`.
 
 use artifact_container::atomic::AtomicFile;
-use artifact_export::{Exported, Loaded, PackOptions, Waivers, pack};
+use artifact_export::{Exported, PackOptions, Waivers, pack};
 use artifact_refine::{Fact, refine};
 
 use crate::arguments::SpecializeArguments;
 use crate::dimensions;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{files, output};
+use crate::{files, output, rewriting};
 
 pub(crate) fn execute(options: &SpecializeArguments) -> Outcome<Exit> {
     let path = &options.artifact;
     files::refuse_overwriting(&options.output, [path.as_path()])?;
-    let loaded = Loaded::open(path).map_err(|error| Failure::export(path, &error))?;
+    let (loaded, dropped) = rewriting::open(path)?;
     let signature = loaded.signature().clone();
     let given = dimensions::values(path, &signature, &options.dim)?;
     let (entry, platforms) = (loaded.entry(), loaded.platforms().to_vec());
@@ -39,12 +39,14 @@ pub(crate) fn execute(options: &SpecializeArguments) -> Outcome<Exit> {
         platforms,
         // Whoever exported the program decided about its custom calls.
         waivers: Waivers::All,
+        metadata: rewriting::metadata(dropped.as_ref()),
         ..PackOptions::default()
     };
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
     let mut file = AtomicFile::create(&options.output).map_err(|error| refuse(&error))?;
     let written = pack(&exported, &pack_options, &mut file).map_err(|error| refuse(&error))?;
     file.commit().map_err(|error| refuse(&error))?;
+    rewriting::tell(dropped.as_ref(), path);
     let unknown = refined.unknown.len();
     if unknown > 0 {
         output::note(&format!(

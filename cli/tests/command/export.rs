@@ -11,7 +11,8 @@ fn the_main_job() {
     run(&[&"export", &fixture(".mlir"), &"-o", &file])
         .expect(0)
         .says("file digest");
-    let shown = run(&[&"inspect", &file, &"--json", &"--verify"]).expect(0).out;
+    run(&[&"verify", &file]).expect(0).says("every byte");
+    let shown = run(&[&"inspect", &file, &"--json"]).expect(0).out;
     let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["container_version"], "1.0");
     assert_eq!(shown["manifest"]["signature"]["function"], "main");
@@ -219,7 +220,7 @@ fn damaged_artifacts() {
         let mut bad = good.clone();
         bad[position] ^= 0x10;
         let bad = scratch.file("bad.artifact", bad);
-        let ended = run(&[&"inspect", &bad, &"--verify", &"--json"]);
+        let ended = run(&[&"verify", &bad, &"--json"]);
         assert!(
             matches!(ended.code, Some(3 | 4)),
             "byte {position}: {:?}",

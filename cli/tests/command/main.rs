@@ -12,6 +12,7 @@ mod export;
 mod golden;
 mod mismatch;
 mod run;
+mod sealing;
 mod symbolic;
 mod upgrade;
 
@@ -138,6 +139,9 @@ fn help_names_every_command() {
     for command in [
         "export",
         "inspect",
+        "keygen",
+        "sign",
+        "verify",
         "run",
         "specialize",
         "upgrade",

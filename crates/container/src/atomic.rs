@@ -5,7 +5,7 @@
 //! returns. A full disk, an error or a kill leaves the old file, or none. A kill may leave a temporary file
 //! `.NAME.xxxxxx.partial` behind; every other failure removes it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -30,12 +30,7 @@ impl AtomicFile {
     /// When `target` names no file, names something that exists and is no regular file, such as a directory or a device,
     /// or when its directory cannot be written to.
     pub fn create(target: &Path) -> io::Result<Self> {
-        let name = target.file_name().ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "the path does not end in a file name",
-            )
-        })?;
+        let name = file_name(target)?;
         if let Ok(existing) = fs::symlink_metadata(target)
             && !(existing.is_file() || existing.is_symlink())
         {
@@ -44,6 +39,11 @@ impl AtomicFile {
         }
         // A file that is replaced keeps who may read it.
         let mode = fs::metadata(target).map_or(0o666, |existing| existing.permissions().mode() & 0o777);
+        Self::create_with(target, name, mode)
+    }
+
+    /// Begins a file with at most the permissions of `mode`.
+    fn create_with(target: &Path, name: &OsStr, mode: u32) -> io::Result<Self> {
         let directory = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -99,6 +99,15 @@ impl Seek for AtomicFile {
     }
 }
 
+fn file_name(target: &Path) -> io::Result<&OsStr> {
+    target.file_name().ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path does not end in a file name",
+        )
+    })
+}
+
 /// Why no file can be made in a directory. The original error names the temporary file, which nobody asked for.
 fn in_directory(directory: &Path, error: &io::Error) -> io::Error {
     let directory = directory.display();
@@ -117,4 +126,38 @@ pub fn atomic_write(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(target)?;
     file.write_all(bytes)?;
     file.commit()
+}
+
+/// Writes `bytes` to a new file at `target`, durably, with exactly the permissions of `mode`: the whole of them or nothing.
+///
+/// # Errors
+/// When something is at `target` already, which is left as it is, or writing fails.
+pub fn atomic_create(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let AtomicFile {
+        mut temporary,
+        directory,
+        target,
+    } = AtomicFile::create_with(target, file_name(target)?, mode)?;
+    // The mask of the process may have taken bits away. None was there too many: whoever opens the file before its content is
+    // written reads that as well.
+    let file = temporary.as_file_mut();
+    file.set_permissions(Permissions::from_mode(mode))?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    temporary.persist_noclobber(target).map_err(|error| error.error)?;
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_never_in_a_file_that_others_may_open() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("key");
+        let file = AtomicFile::create_with(&target, file_name(&target).unwrap(), 0o600).unwrap();
+        let mode = file.temporary.as_file().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
 }

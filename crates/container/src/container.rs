@@ -15,6 +15,7 @@ use crate::header::{HEADER_BYTES, Header};
 use crate::identity::{ContentDigest, FileDigest, content_digest, file_digest};
 use crate::limits;
 use crate::manifest::{Manifest, Preamble};
+use crate::seal::{SealBlock, Seals};
 use crate::source::Source;
 use crate::table::{Codec, Section, SectionId, SectionKind, SectionTable};
 
@@ -67,6 +68,7 @@ pub struct Container {
     manifest: Manifest,
     requirements: Requirements,
     file_digest: FileDigest,
+    seals: SealBlock,
     verification: Verification,
 }
 
@@ -85,8 +87,8 @@ impl Container {
     /// Of every [`ErrorKind`].
     pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Self, Error> {
         Source::open(path)
-            .and_then(|source| Self::read(source, options))
             .map_err(|fault| fault.read(Some(path)))
+            .and_then(|source| Self::from_source(source, options))
     }
 
     /// Opens an artifact that is in memory, for a reader without features. Slices of constants are aligned only as far as
@@ -103,22 +105,39 @@ impl Container {
     /// # Errors
     /// Of every [`ErrorKind`] but [`ErrorKind::Io`].
     pub fn from_bytes_with(bytes: Vec<u8>, options: &ReadOptions) -> Result<Self, Error> {
-        Self::read(Source::Memory(bytes), options).map_err(|fault| fault.read(None))
+        Self::from_source(Source::Memory(bytes), options)
+    }
+
+    pub(crate) fn from_source(source: Source, options: &ReadOptions) -> Result<Self, Error> {
+        Self::read(source, options, |_, _| Ok(())).map(|(container, ())| container)
+    }
+
+    /// As [`Container::open_with`], of a file that `admit` lets in by its digest and seals, before anything else is decoded.
+    pub(crate) fn read<T>(
+        source: Source,
+        options: &ReadOptions,
+        admit: impl FnOnce(FileDigest, &SealBlock) -> Result<T, Fault>,
+    ) -> Result<(Self, T), Error> {
+        let path = source.path().map(Path::to_owned);
+        Self::read_parts(source, options, admit).map_err(|fault| fault.read(path.as_deref()))
     }
 
     /// Cheapest and most explanatory check first; each part is verified before the next is believed.
-    fn read(source: Source, options: &ReadOptions) -> Result<Self, Fault> {
+    fn read_parts<T>(
+        source: Source,
+        options: &ReadOptions,
+        admit: impl FnOnce(FileDigest, &SealBlock) -> Result<T, Fault>,
+    ) -> Result<(Self, T), Fault> {
         let length = source.length()?;
         let header = Header::parse(&source.read_vec(0, length.min(HEADER_BYTES))?, &options.reader)?;
-        if length != header.file_length() {
-            return Err(ContainerError::Length {
-                length,
-                expected: header.file_length(),
-            }
-            .into());
-        }
+        let expected = header.file_length();
+        let Some(seals) = SealBlock::read(&source, expected, length)? else {
+            return Err(ContainerError::Length { length, expected }.into());
+        };
         let table_bytes = source.read_vec(header.table_offset(), header.table_length())?;
         let table = SectionTable::parse(&header, &table_bytes)?;
+        let file_digest = file_digest(&header, &table_bytes);
+        let admitted = admit(file_digest, &seals)?;
         let mut requirements = Requirements::of_table(header.window(), &table);
         if let Codec::Unknown(_) = table.manifest().codec {
             options.reader.check(&requirements)?;
@@ -134,15 +153,17 @@ impl Container {
             Err(incompatible) => incompatible.into(),
             Ok(()) => fault,
         })?;
-        Ok(Self {
+        let container = Self {
             requirements,
-            file_digest: file_digest(&header, &table_bytes),
             verification: Verification::new(&table),
             source,
             header,
             table,
             manifest,
-        })
+            file_digest,
+            seals,
+        };
+        Ok((container, admitted))
     }
 
     /// The header.
@@ -179,6 +200,20 @@ impl Container {
     #[must_use]
     pub fn content_digest(&self) -> ContentDigest {
         content_digest(&self.table)
+    }
+
+    /// Whether a seal block follows the section table, sound or not.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        !self.seals.is_empty()
+    }
+
+    /// The seals, which are not yet verified: [`crate::trust::TrustPolicy`] and [`crate::seal::Ed25519Seal::verify`] do that.
+    ///
+    /// # Errors
+    /// When the seal block is damaged, or of a later version.
+    pub fn seals(&self) -> Result<Seals, Error> {
+        self.seals.parse().map_err(|error| self.error(error.into()))
     }
 
     /// The verified program, at most [`limits::PAYLOAD_BYTES`] long.
@@ -246,13 +281,23 @@ impl Container {
             .map_err(|fault| self.error(fault))
     }
 
-    /// Verifies every byte of the file: all sections, and that the padding between them is zero.
+    /// Verifies every byte of the file: all sections, that the padding between them is zero, and that the seals are whole.
+    /// Whether a seal is a valid one of the file is another question: see [`Container::seals`].
     ///
     /// # Errors
-    /// At the first section or padding that is damaged or cannot be read.
+    /// At the first section, padding or seal that is damaged or cannot be read.
     pub fn verify_all(&self) -> Result<(), Error> {
         self.check_padding().map_err(|fault| self.error(fault))?;
+        self.seals()?;
         self.table.iter().try_for_each(|(id, _)| self.verify_section(id))
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(crate) fn seal_block(&self) -> &SealBlock {
+        &self.seals
     }
 
     fn section(&self, id: SectionId) -> Result<&Section, Fault> {

@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Limit,
     /// The operating system refused a read or a write.
     Io,
+    /// The file is sound, and not sealed by those whom the trust policy asks for.
+    Untrusted,
 }
 
 /// Why an artifact cannot be read or written. `Display` says which artifact; [`StdError::source`] says why.

@@ -10,7 +10,9 @@ use crate::error::Error;
 use crate::fields::Fields;
 use crate::header::HEADER_BYTES;
 use crate::manifest::Manifest;
+use crate::seal::SealBlock;
 use crate::table::{ROW_BYTES, SectionKind};
+use crate::trust::{Timestamp, TrustPolicy};
 
 /// Opens `bytes`, reads everything in every way, and decodes them as a manifest too. Must return, whatever they are.
 ///
@@ -30,16 +32,37 @@ pub fn read_everything(bytes: &[u8]) -> Result<(), Error> {
             drop(container.section_bytes(id));
         }
     }
-    container.verify_all()
+    container.verify_all()?;
+    let assessment = TrustPolicy::nobody().assess(&container, Timestamp::from_unix_seconds(0))?;
+    drop(assessment.to_string());
+    Ok(())
+}
+
+/// Takes what stands before the first zero byte as a trust file, and the rest as seals: a block without its first 16 bytes and
+/// its checksum. Whatever a policy says of them, it must return.
+pub fn judge_seals(bytes: &[u8]) {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let (text, records) = bytes.split_at(end);
+    let policy = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| TrustPolicy::parse(text).ok())
+        .unwrap_or_else(TrustPolicy::nobody);
+    let [_, count, records @ ..] = records else {
+        return;
+    };
+    let block = SealBlock::of_records((*count).into(), records);
+    drop(policy.judge(&block, Timestamp::from_unix_seconds(0)));
 }
 
 /// Recomputes, where the places that `bytes` name exist, the digests of the sections (the raw ones too of sections that
-/// are not compressed), of the section table, and of the header. Chunk digests stay as they are.
+/// are not compressed), of the section table, of the header, and of the seal block. Chunk digests and signatures stay as they
+/// are.
 pub fn reseal(bytes: &mut [u8]) {
     if let Some((table, rows)) = table_of(bytes) {
         for row in 0..rows {
             reseal_row(bytes, table.start + row * ROW_BYTES as usize);
         }
+        reseal_block(bytes, table.end);
         let digest = Digest::of(&bytes[table]);
         bytes[48..80].copy_from_slice(digest.as_bytes());
     }
@@ -47,6 +70,16 @@ pub fn reseal(bytes: &mut [u8]) {
         && let Some(checksum) = rest.get_mut(..Digest::BYTES)
     {
         checksum.copy_from_slice(Digest::of(checked).as_bytes());
+    }
+}
+
+/// What follows the table, where it is long enough to be a seal block.
+fn reseal_block(bytes: &mut [u8], start: usize) {
+    let end = bytes.len().saturating_sub(Digest::BYTES);
+    if start < end
+        && let Some((checked, checksum)) = bytes.split_at_mut_checked(end)
+    {
+        checksum.copy_from_slice(Digest::of(&checked[start..]).as_bytes());
     }
 }
 

@@ -80,7 +80,7 @@ impl Header {
         self.window
     }
 
-    /// Length of the whole file in bytes.
+    /// Length of the file in bytes, up to the end of the section table; seals may follow.
     #[must_use]
     pub fn file_length(&self) -> u64 {
         self.file_length
@@ -144,7 +144,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The window is not upside down, the table ends the file and is within the limits.
+    /// The window is not upside down, the table ends what the header covers and is within the limits.
     fn check_numbers(&self) -> Result<(), Fault> {
         if self.window.oldest_reader > self.window.written {
             return Err(HeaderError::Window(self.window).into());

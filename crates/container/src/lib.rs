@@ -7,10 +7,11 @@
 //!   the table covers every section, and the digest of a large constant covers the digests of its chunks.
 //! * Nothing is believed before it is checked against [`limits`]. A damaged or lying file is an [`Error`], never a panic.
 //! * Equal input gives equal bytes, and a given content has one layout.
-//! * Opening a file reads its header, table and manifest; constants are mapped, and verified where they are touched.
+//! * Opening a file reads its header, table, seals and manifest; constants are mapped, and verified where they are touched.
+//! * Digests say that a file is whole; only a [`seal`] says who stands for it, and only a [`trust`] policy whether that counts.
 //!
-//! Entry points: [`ContainerBuilder`] writes, [`Container`] reads, [`compat`] says who can read what, [`atomic`] makes any
-//! file appear whole or not at all.
+//! Entry points: [`ContainerBuilder`] writes, [`Container`] reads, [`compat`] says who can read what, [`seal::seal_file`] signs,
+//! [`trust::TrustPolicy`] admits, [`atomic`] makes any file appear whole or not at all.
 //!
 //! ```
 //! use artifact_container::manifest::{Dim, Manifest, Producer, ProgramFormat, Signature, Value};
@@ -67,8 +68,10 @@ mod messagepack;
 pub mod release;
 #[cfg(test)]
 mod schema;
+pub mod seal;
 mod source;
 mod table;
+pub mod trust;
 mod writer;
 
 pub use builder::{ConstantType, ContainerBuilder};

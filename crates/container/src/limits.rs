@@ -30,3 +30,22 @@ pub const RANK: Limit = Limit::new("the rank of a value", 1024, "dimensions");
 
 /// A zstd frame may ask for a window of 2^23 bytes (8 MiB) at most.
 pub const ZSTD_WINDOW_LOG_MAX: u32 = 23;
+
+/// Seals of one file.
+pub const SEALS: Limit = Limit::new("the number of seals", 64, "seals");
+/// All seals of a file together.
+pub const SEAL_BLOCK_BYTES: Limit = Limit::new("the seal block", 1 << 20, "bytes");
+/// What a seal says that the file is for.
+pub const SEAL_SCOPE_BYTES: Limit = Limit::new("the scope of a seal", 255, "bytes");
+/// The remark in a seal.
+pub const SEAL_COMMENT_BYTES: Limit = Limit::new("the comment of a seal", 1024, "bytes");
+/// A key file.
+pub const KEY_FILE_BYTES: Limit = Limit::new("a key file", 4096, "bytes");
+/// A trust file.
+pub const TRUST_FILE_BYTES: Limit = Limit::new("a trust file", 1 << 20, "bytes");
+/// Keys that a trust file trusts, or keys or files that it revokes.
+pub const TRUST_ENTRIES: Limit = Limit::new(
+    "the number of entries of one kind in a trust file",
+    4096,
+    "entries",
+);

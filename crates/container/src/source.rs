@@ -1,7 +1,8 @@
 //! Where the bytes of an open artifact come from: a file or memory.
 //!
 //! Small sections are read with positioned reads into memory of our own, verified there and only then decoded: another
-//! process cannot change them in between. Only constants are mapped, and only when the caller asks for a mapped slice.
+//! process cannot change them in between. Only constants are mapped, and only when the caller asks for a mapped slice; under a
+//! trust policy they are copied instead.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +20,18 @@ pub(crate) enum Source {
     File {
         file: File,
         path: PathBuf,
-        map: OnceLock<Mmap>,
+        in_place: InPlace,
+    },
+}
+
+/// Where the bytes of a file are when they are used in place; made on first use.
+#[derive(Debug)]
+pub(crate) enum InPlace {
+    Mapped(OnceLock<Mmap>),
+    /// As long as the file was when it was opened.
+    Copied {
+        length: u64,
+        bytes: OnceLock<Vec<u8>>,
     },
 }
 
@@ -29,11 +41,36 @@ impl Source {
         if !std::fs::metadata(path)?.is_file() {
             return Err(SourceError::NotAFile.into());
         }
-        Ok(Self::File {
-            file: File::open(path)?,
+        Ok(Self::of_file(File::open(path)?, path))
+    }
+
+    /// An open regular file; `path` is what messages call it.
+    pub(crate) fn of_file(file: File, path: &Path) -> Self {
+        Self::File {
+            file,
             path: path.to_owned(),
-            map: OnceLock::new(),
+            in_place: InPlace::Mapped(OnceLock::new()),
+        }
+    }
+
+    /// The same file, whose bytes are never mapped: whoever may write to it cannot change what was verified.
+    pub(crate) fn copied(self) -> Result<Self, Fault> {
+        let length = self.length()?;
+        Ok(match self {
+            Self::File { file, path, .. } => {
+                let bytes = OnceLock::new();
+                let in_place = InPlace::Copied { length, bytes };
+                Self::File { file, path, in_place }
+            }
+            memory @ Self::Memory(_) => memory,
         })
+    }
+
+    pub(crate) fn file(&self) -> Option<&File> {
+        match self {
+            Self::Memory(_) => None,
+            Self::File { file, .. } => Some(file),
+        }
     }
 
     pub(crate) fn path(&self) -> Option<&Path> {
@@ -75,18 +112,39 @@ impl Source {
         Ok(bytes)
     }
 
-    /// The bytes in place: of memory as they are, of a file through a map that is made on first use.
+    /// The bytes in place: of memory as they are, of a file through a map or a copy that is made on first use.
     pub(crate) fn in_place(&self, offset: u64, length: u64) -> Result<&[u8], Fault> {
         match self {
             Self::Memory(bytes) => slice(bytes, offset, length),
-            Self::File { file, map, .. } => {
-                if let Some(map) = map.get() {
-                    return slice(map, offset, length);
+            Self::File { file, in_place, .. } => match in_place {
+                InPlace::Mapped(map) => {
+                    if let Some(map) = map.get() {
+                        return slice(map, offset, length);
+                    }
+                    let made = map_file(file)?;
+                    slice(map.get_or_init(|| made), offset, length)
                 }
-                let made = map_file(file)?;
-                slice(map.get_or_init(|| made), offset, length)
-            }
+                InPlace::Copied { length: all, bytes } => {
+                    if let Some(bytes) = bytes.get() {
+                        return slice(bytes, offset, length);
+                    }
+                    let made = self.copy(*all)?;
+                    slice(bytes.get_or_init(|| made), offset, length)
+                }
+            },
         }
+    }
+
+    /// The first `length` bytes. What cannot be allocated is an error.
+    fn copy(&self, length: u64) -> Result<Vec<u8>, Fault> {
+        let count = usize::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let mut bytes = Vec::new();
+        bytes
+            .try_reserve_exact(count)
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        bytes.resize(count, 0);
+        self.read(0, &mut bytes)?;
+        Ok(bytes)
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use artifact_container::manifest::{Manifest, Producer, ProgramFormat};
+use artifact_container::seal::DroppedSeals;
 use artifact_container::{
     CONTAINER_VERSION, ConstantSource, ConstantType, Container, ContainerBuilder, Output, SectionKind,
     Written,
@@ -119,10 +120,9 @@ pub fn upgrade(
     })
 }
 
-/// THE PLACE FOR SEALS: what the caller must say about those of `container`, which do not hold for a rewritten file. A file
-/// that this release reads has none.
-const fn dropped_seals(_container: &Container) -> Option<String> {
-    None
+/// What the caller must say about the seals of `container`, which do not hold for a rewritten file.
+fn dropped_seals(container: &Container) -> Option<String> {
+    DroppedSeals::of(container).map(|dropped| dropped.to_string())
 }
 
 /// The builder names constants by the arguments that they stand for, and these have none here.

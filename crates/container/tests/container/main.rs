@@ -13,3 +13,5 @@ mod lies;
 mod properties;
 mod round_trip;
 mod sample;
+mod seals;
+mod trusted;

@@ -1,0 +1,33 @@
+//! `artifact keygen`.
+
+use artifact_container::seal::{Comment, KeyPair, SecretKey, write_key_pair};
+use zeroize::Zeroizing;
+
+use crate::arguments::KeygenArguments;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output;
+
+pub(crate) fn execute(options: &KeygenArguments) -> Outcome<Exit> {
+    let comment = Comment::new(options.comment.as_str())
+        .map_err(|error| Failure::usage("--comment cannot be kept").because(&error))?;
+    let mut seed = Zeroizing::new([0; SecretKey::BYTES]);
+    getrandom::fill(&mut *seed)
+        .map_err(|error| Failure::input("the system gives no random bytes").because(&error))?;
+    let pair = KeyPair {
+        secret: SecretKey::from_seed(&seed),
+        comment,
+    };
+    let public = pair.secret.public();
+    let public_path = write_key_pair(&options.output, &pair).map_err(|error| {
+        Failure::input("no key was made")
+            .because(&error)
+            .hint("give a name at which there is neither a key nor its .pub")
+    })?;
+    output::text(&format!(
+        "secret key  {}\npublic key  {}\nkey id      {}\n{public}\n",
+        options.output.display(),
+        public_path.display(),
+        public.id()
+    ))?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,155 @@
+//! Adds a seal to a file on disk.
+//!
+//! The file is copied without its seals, the copy is verified completely, and what was verified is what is signed. Then the
+//! copy takes the place of the file by rename: a kill leaves the old file or the new one.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::atomic::AtomicFile;
+use crate::container::{Container, ReadOptions};
+use crate::error::{Classify, Error, ErrorKind, Fault};
+use crate::identity::FileDigest;
+use crate::seal::block::Seals;
+use crate::seal::key::{KeyId, SecretKey};
+use crate::seal::label::{Comment, Scope};
+use crate::seal::record::{Ed25519Seal, Seal};
+use crate::source::Source;
+
+/// How a file is sealed.
+#[derive(Clone, Debug)]
+pub struct Signing<'a> {
+    /// Who seals it.
+    pub key: &'a SecretKey,
+    /// What for.
+    pub scope: Scope,
+    /// A remark.
+    pub comment: Comment,
+    /// Whether a seal of the same key is replaced; otherwise it is an error.
+    pub replace: bool,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// The file that was signed; sealing does not change it.
+    pub file_digest: FileDigest,
+    /// Whose seal it is.
+    pub key_id: KeyId,
+    /// Seals that the file has now.
+    pub seals: usize,
+    /// Whether it took the place of an older one.
+    pub replaced: bool,
+}
+
+/// Seals the artifact at `path`, in place. Every byte of it is verified first; seals that it has already are kept as they are.
+/// A symbolic link is followed.
+///
+/// # Errors
+/// When the file or its seal block is damaged, the key has sealed it already, another process seals it at the same time, or the
+/// file cannot be read or written. Then it is as it was.
+pub fn seal_file(path: &Path, signing: &Signing<'_>) -> Result<Sealed, Error> {
+    // A rename would replace a link.
+    let path = &path
+        .canonicalize()
+        .map_err(|error| Fault::from(error).read(Some(path)))?;
+    let fail = |fault: Fault| fault.write(Some(path));
+    let source = Source::open(path).map_err(fail)?;
+    // Held until the file is replaced: of two processes that seal at once, one would lose its seal.
+    lock(&source, path).map_err(fail)?;
+    let original = Container::from_source(source, &ReadOptions::describe_only())?;
+    let mut seals = original.seals()?;
+    let key = signing.key.public();
+    // Before gigabytes are copied.
+    if seals.has(&key) && !signing.replace {
+        return Err(fail(SigningError::Twice(key.id()).into()));
+    }
+    let mut copy = copy_without_seals(&original, path).map_err(fail)?;
+    let file_digest = verified_digest(&mut copy, path)?;
+    if file_digest != original.file_digest() {
+        return Err(fail(SigningError::Changed.into()));
+    }
+    let (scope, comment) = (signing.scope.clone(), signing.comment.clone());
+    let seal = Ed25519Seal::sign(signing.key, file_digest, scope, comment);
+    let replaced = seals
+        .insert(Seal::Ed25519(seal), signing.replace)
+        .map_err(|error| fail(error.into()))?;
+    finish(copy, &seals).map_err(fail)?;
+    Ok(Sealed {
+        file_digest,
+        key_id: key.id(),
+        seals: seals.len(),
+        replaced: replaced.is_some(),
+    })
+}
+
+/// Locks an open file, and sees that it is still the one at `path`.
+fn lock(source: &Source, path: &Path) -> Result<(), Fault> {
+    let Some(file) = source.file() else {
+        return Ok(());
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(SigningError::Locked.into()),
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+    }
+    let (opened, now) = (file.metadata()?, std::fs::metadata(path)?);
+    if (opened.dev(), opened.ino()) == (now.dev(), now.ino()) {
+        Ok(())
+    } else {
+        Err(SigningError::Changed.into())
+    }
+}
+
+fn copy_without_seals(original: &Container, path: &Path) -> Result<AtomicFile, Fault> {
+    let length = original.header().file_length();
+    let mut copy = AtomicFile::create(path)?;
+    if let Some(file) = original.source().file() {
+        let mut file: &File = file;
+        file.seek(SeekFrom::Start(0))?;
+        // Between files the kernel copies, and shares the blocks where the file system can.
+        if io::copy(&mut file.take(length), copy.file_mut())? != length {
+            return Err(SigningError::Changed.into());
+        }
+    }
+    Ok(copy)
+}
+
+/// The digest of the copy, every byte of which was verified after it was written.
+fn verified_digest(copy: &mut AtomicFile, path: &Path) -> Result<FileDigest, Error> {
+    let file = copy
+        .file_mut()
+        .try_clone()
+        .map_err(|error| Fault::from(error).write(Some(path)))?;
+    let container = Container::from_source(Source::of_file(file, path), &ReadOptions::describe_only())?;
+    container.verify_all()?;
+    Ok(container.file_digest())
+}
+
+/// Adds the seals to the copy, and puts it in the place of the file.
+fn finish(mut copy: AtomicFile, seals: &Seals) -> Result<(), Fault> {
+    copy.seek(SeekFrom::End(0))?;
+    copy.write_all(&seals.encode()?)?;
+    Ok(copy.commit()?)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SigningError {
+    #[error("the key {0} has sealed the file already; ask for its seal to be replaced, or leave it")]
+    Twice(KeyId),
+    #[error("another process is sealing the file; try again when it is done")]
+    Locked,
+    #[error("the file changed while it was being sealed; try again")]
+    Changed,
+}
+
+impl Classify for SigningError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Twice(_) => ErrorKind::FixInput,
+            Self::Locked | Self::Changed => ErrorKind::Io,
+        }
+    }
+}
