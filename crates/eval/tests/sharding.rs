@@ -115,18 +115,28 @@ fn parts_of_axes() {
 
 #[test]
 fn devices_communicate() {
+    for groups in [
+        "dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>",
+        "#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = \"x\">]>",
+    ] {
+        communicate(groups);
+    }
+}
+
+fn communicate(groups: &str) {
     check(
         "sdy.mesh @m = <[\"x\"=2, \"y\"=2]>",
-        "%0 = stablehlo.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+        &"%0 = stablehlo.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
          %1 = sdy.manual_computation(%0) in_shardings=[<@m, [{\"x\"}, {}]>] out_shardings=[<@m, [{}, {}]>] manual_axes={\"x\"} (%a: tensor<1x2xi32>) {
-           %s = \"stablehlo.all_reduce\"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> ({
+           %s = \"stablehlo.all_reduce\"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = GROUPS, use_global_device_ids}> ({
            ^bb0(%l: tensor<i32>, %r: tensor<i32>):
              %t = stablehlo.add %l, %r : tensor<i32>
              stablehlo.return %t : tensor<i32>
            }) : (tensor<1x2xi32>) -> tensor<1x2xi32>
            sdy.return %s : tensor<1x2xi32>
          } : (tensor<2x2xi32>) -> tensor<1x2xi32>
-         check.expect_eq_const %1, dense<[[4, 6]]> : tensor<1x2xi32>",
+         check.expect_eq_const %1, dense<[[4, 6]]> : tensor<1x2xi32>"
+            .replace("GROUPS", groups),
     );
 }
 

@@ -1,6 +1,9 @@
 //! Sizes through bodies that see a part of each value.
 
-#![expect(clippy::unwrap_used, reason = "a test fails where its program is not as it should be")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails where its program is not as it should be"
+)]
 
 use artifact_dims::Scope;
 use artifact_ir::verify::verify;
@@ -37,7 +40,10 @@ fn parts_get_their_size() {
     let text = refined(6).unwrap();
     assert!(text.contains("sdy.mesh @m"), "{text}");
     assert!(text.contains("%arg1: tensor<3x4xf32>"), "{text}");
-    assert!(text.contains("stablehlo.negate %arg2 : tensor<3x4xf32>"), "{text}");
+    assert!(
+        text.contains("stablehlo.negate %arg2 : tensor<3x4xf32>"),
+        "{text}"
+    );
     assert!(text.contains("(tensor<6x4xf32>) -> tensor<6x4xf32>"), "{text}");
     assert!(!text.contains('?'), "{text}");
 }
