@@ -11,8 +11,11 @@ impl Command {
         match self {
             Self::Inspect(options) => options.json,
             Self::Check(options) => options.json,
+            Self::Verify(options) => options.json,
             Self::Export(_)
             | Self::Run(_)
+            | Self::Keygen(_)
+            | Self::Sign(_)
             | Self::Specialize(_)
             | Self::Upgrade(_)
             | Self::Convert(_)

@@ -41,6 +41,7 @@ impl Exit {
             Self::Usage => "usage",
             Self::BadInput => "bad-input",
             Self::Incompatible => "incompatible",
+            Self::NotAllowed => "not-allowed",
             Self::Engine => "engine",
             Self::Internal => "internal",
         }

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use crate::{files, process};
 
 /// Folders of the corpus whose programs are printed and compared.
-const FOLDERS: &[&str] = &["jax", "stablehlo/static"];
+const FOLDERS: &[&str] = &["jax", "jax_sharded", "stablehlo/static"];
 
 /// Prints every program of the corpus folders with `artifact convert`, and compares with the originals.
 pub(crate) fn run(workspace: &Workspace, corpus: Option<&Path>, python: &Path) -> Outcome {

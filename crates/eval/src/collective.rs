@@ -116,12 +116,15 @@ impl<'a, 'm> Member<'a, 'm> {
     }
 
     fn exchange_group(&self, groups: &ReplicaGroups) -> Result<Option<Vec<usize>>, EvalError> {
-        self.group(Strategy::of_exchange(self.channel), &rows(groups)?)
+        self.group(
+            Strategy::of_exchange(self.channel),
+            &rows(groups, self.process.module)?,
+        )
     }
 
     fn reduction_group(&self, groups: &ReplicaGroups, global_ids: bool) -> Result<Vec<usize>, EvalError> {
         let strategy = Strategy::of_reduction(self.channel, global_ids)?;
-        self.group(strategy, &rows(groups)?)?
+        self.group(strategy, &rows(groups, self.process.module)?)?
             .ok_or_else(|| self.outside())
     }
 

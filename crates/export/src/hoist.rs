@@ -5,7 +5,8 @@
 //! value from outside. Equal constants become one argument.
 //!
 //! A constant stays where it is when it cannot be passed in without changing what something else means: in a function that is
-//! a decomposition or is named by anything but a call, and in a region that sees nothing from outside (`chlo.scan`). A
+//! a decomposition or is named by anything but a call, and in a region that sees nothing from outside (that of `chlo.scan`,
+//! `sdy.manual_computation` and a few others). A
 //! constant of equal elements is small however large its tensor, and stays as well.
 
 use std::collections::{HashMap, HashSet};
@@ -16,7 +17,7 @@ use artifact_ir::attribute::Attribute;
 use artifact_ir::literal::Literal;
 use artifact_ir::location::LocationId;
 use artifact_ir::module::{Body, FunctionId, Module, OpId, Parameter, RegionId, ValueId};
-use artifact_ir::op::{Chlo, Control, Creation, Op};
+use artifact_ir::op::{Control, Creation, Op};
 use artifact_ir::types::{TensorType, Type};
 
 use crate::splice::{detach, in_text_order, replace_uses};
@@ -97,21 +98,28 @@ fn callee(module: &Module, op: &Op) -> Option<FunctionId> {
     }
 }
 
-/// Functions that something other than a call names, and all that they reach: their arguments must stay as they are.
+/// Functions that something other than a call names, or a call in a region that sees nothing from outside, and all that they
+/// reach: their arguments must stay as they are.
 fn named_other_than_by_calls(module: &Module, entry: FunctionId) -> HashSet<FunctionId> {
     let mut fixed = HashSet::new();
     let mut pending = Vec::new();
-    for (_, function) in module.functions.iter() {
-        for (_, operation) in function.body.iter().flat_map(|body| body.ops.iter()) {
-            if callee(module, &operation.op).is_none() {
-                for (_, attribute) in operation
-                    .op
-                    .attributes()
-                    .iter()
-                    .chain(operation.attributes.iter())
-                {
-                    symbols(module, attribute, &mut pending);
+    for body in module
+        .functions
+        .iter()
+        .filter_map(|(_, function)| function.body.as_ref())
+    {
+        let isolated = isolated_regions(body);
+        for (_, operation) in body.ops.iter() {
+            if let Some(callee) = callee(module, &operation.op) {
+                // Nothing can be passed on from outside there.
+                if is_inside(body, body.blocks[operation.block].region, &isolated) {
+                    pending.push(callee);
                 }
+                continue;
+            }
+            let own = operation.op.attributes();
+            for (_, attribute) in own.iter().chain(operation.attributes.iter()) {
+                symbols(module, attribute, &mut pending);
             }
         }
     }
@@ -263,11 +271,11 @@ fn large_constants(body: &Body, order: &[OpId]) -> Vec<(OpId, Literal)> {
 }
 
 fn isolated_regions(body: &Body) -> HashSet<RegionId> {
-    let scans = body
+    let isolated = body
         .ops
         .iter()
-        .filter(|(_, operation)| matches!(operation.op, Op::Chlo(Chlo::Scan(_))));
-    scans
+        .filter(|(_, operation)| operation.op.is_isolated());
+    isolated
         .flat_map(|(_, operation)| operation.regions.iter().copied())
         .collect()
 }

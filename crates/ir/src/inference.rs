@@ -2,7 +2,9 @@
 
 pub use crate::verify::context::{OpContext, OpError, RegionTypes, Results};
 
-use crate::op::Op;
+use crate::attribute::sdy::TensorSharding;
+use crate::module::Module;
+use crate::op::{ManualComputation, Op};
 
 /// Checks an operation among the types of its operands and regions, and says what its results are.
 ///
@@ -12,4 +14,11 @@ use crate::op::Op;
 /// [`OpError`] when a rule is broken.
 pub fn infer(op: &Op, context: &OpContext<'_>) -> Result<Results, OpError> {
     crate::infer::rules(op, context)
+}
+
+/// Into how many parts a manual computation divides each dimension of a value with that sharding. `None` where the sharding is
+/// not valid for the module.
+#[must_use]
+pub fn manual_parts(op: &ManualComputation, sharding: &TensorSharding, module: &Module) -> Option<Vec<u64>> {
+    crate::infer::manual_parts(op, sharding, module).ok()
 }

@@ -6,9 +6,11 @@ use artifact_core::entity::EntityId as _;
 use artifact_core::limit::Limit;
 use artifact_dims::{Expr, Scope, Variable};
 use artifact_ir::attribute::SymbolRef;
-use artifact_ir::inference::RegionTypes;
+use artifact_ir::attribute::sdy::TensorSharding;
+use artifact_ir::inference::{RegionTypes, manual_parts};
 use artifact_ir::module::{Body, Function, FunctionId, Module, OpId, Operation, RegionId, ValueId};
-use artifact_ir::op::{Control, Op, Testing};
+use artifact_ir::op::{Control, ManualComputation, Op, Sharding, Testing};
+use artifact_ir::types::Type;
 
 use crate::arithmetic::{Arithmetic, Obligation};
 use crate::assertion::{self, Assertion};
@@ -16,7 +18,7 @@ use crate::error::{RefineError, RefineProblem};
 use crate::fact::Fact;
 use crate::known::{Element, is_followed};
 use crate::result;
-use crate::types::{join, meet};
+use crate::types::{Scale, join, meet, scaled};
 
 /// Operations that are examined, those of functions that are called in several ways and of loops several times.
 const WORK: Limit = Limit::new("the work of refinement", 4_000_000, "operations");
@@ -246,6 +248,13 @@ impl<'m, 's> Analysis<'m, 's> {
                 return self.call(frame, id, &composite.decomposition, operands);
             }
             Op::Control(Control::While) => return self.repeated(frame, op, operands),
+            Op::Sharding(Sharding::ManualComputation(manual)) => {
+                return self.manual(frame, op, manual, &operands);
+            }
+            Op::Sharding(Sharding::NamedComputation(_)) => {
+                let declared = frame.types(&op.results);
+                return self.entered(frame, op, &operands, &operands, |_| Ok(declared));
+            }
             _ => {}
         }
         self.symbols(frame, id, op)?;
@@ -262,11 +271,7 @@ impl<'m, 's> Analysis<'m, 's> {
         if matches!(op.op, Op::Control(Control::If | Control::Case)) {
             return Ok(self.chosen(&operands, returned));
         }
-        let declared: Vec<_> = op
-            .results
-            .iter()
-            .map(|value| frame.body.ty(*value).clone())
-            .collect();
+        let declared = frame.types(&op.results);
         result::facts(
             op,
             &operands,
@@ -275,6 +280,69 @@ impl<'m, 's> Analysis<'m, 's> {
             self.module,
             &mut self.arithmetic,
         )
+    }
+
+    /// A body that is entered once, with `arguments`. `results` says what it knows of the results from what is returned.
+    fn entered(
+        &mut self,
+        frame: &mut Frame<'m>,
+        op: &'m Operation,
+        operands: &[Fact],
+        arguments: &[Fact],
+        results: impl FnOnce(&[Type]) -> Result<Vec<Type>, RefineError>,
+    ) -> Result<Vec<Fact>, RefineError> {
+        let mut regions = Vec::new();
+        for region in &op.regions {
+            let returns = self.region(frame, *region, Some(arguments))?;
+            regions.push(RegionTypes {
+                arguments: frame.argument_types(*region),
+                returns: returns.into_iter().map(|fact| fact.ty).collect(),
+            });
+        }
+        let returns = regions.first().map_or(&[][..], |region| &region.returns);
+        let declared = results(returns)?;
+        result::facts(
+            op,
+            operands,
+            &declared,
+            &regions,
+            self.module,
+            &mut self.arithmetic,
+        )
+    }
+
+    /// A body that sees a part of each operand, and returns a part of each result.
+    fn manual(
+        &mut self,
+        frame: &mut Frame<'m>,
+        op: &'m Operation,
+        manual: &ManualComputation,
+        operands: &[Fact],
+    ) -> Result<Vec<Fact>, RefineError> {
+        let module = self.module;
+        let scaled = |ty: &Type, sharding: &TensorSharding, scale: Scale| {
+            scaled(
+                ty,
+                &manual_parts(manual, sharding, module).unwrap_or_default(),
+                scale,
+            )
+            .map_err(|reason| RefineError::operation("sdy.manual_computation", reason))
+        };
+        let arguments = operands
+            .iter()
+            .zip(&manual.in_shardings.0)
+            .map(|(fact, sharding)| Ok(Fact::of_type(scaled(&fact.ty, sharding, Scale::Part)?)))
+            .collect::<Result<Vec<Fact>, RefineError>>()?;
+        let declared = frame.types(&op.results);
+        self.entered(frame, op, operands, &arguments, |returns| {
+            let results = declared.iter().zip(returns).zip(&manual.out_shardings.0);
+            results
+                .map(|((declared, returned), sharding)| {
+                    meet(declared, &scaled(returned, sharding, Scale::Whole)?)
+                        .map_err(|reason| RefineError::operation("sdy.manual_computation", reason))
+                })
+                .collect()
+        })
     }
 
     fn call(
@@ -406,6 +474,11 @@ impl Frame<'_> {
     fn facts(&self, values: &[ValueId]) -> Vec<Fact> {
         let facts = &self.instance.facts;
         values.iter().map(|value| facts[value.index()].clone()).collect()
+    }
+
+    /// The types of values as the program declares them.
+    fn types(&self, values: &[ValueId]) -> Vec<Type> {
+        values.iter().map(|value| self.body.ty(*value).clone()).collect()
     }
 
     fn argument_types(&self, region: RegionId) -> Vec<artifact_ir::types::Type> {

@@ -24,6 +24,9 @@ pub(crate) fn emit(module: &Module, instances: &[Instance], entry: usize) -> (Mo
     let mut refined = Module::new();
     refined.name.clone_from(&module.name);
     refined.attributes = module.attributes.clone();
+    for (_, mesh) in module.meshes.iter() {
+        refined.add_mesh(mesh.clone());
+    }
     refined.foreign.clone_from(&module.foreign);
     refined.locations = module.locations.clone();
     refined.location = module.location;

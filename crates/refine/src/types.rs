@@ -9,6 +9,45 @@ use artifact_dims::Comparison;
 use crate::decide::Decider;
 use crate::fact::Fact;
 
+/// From a value to what one device has of it, or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    Part,
+    Whole,
+}
+
+/// The type of a value whose dimensions are divided into so many parts, of a part or of the whole. A size that is no number
+/// is not known on the other side, unless there is one part.
+pub(crate) fn scaled(ty: &Type, parts: &[u64], scale: Scale) -> Result<Type, String> {
+    let Type::Tensor(tensor) = ty else {
+        return Ok(ty.clone());
+    };
+    if parts.iter().all(|parts| *parts == 1) || parts.len() != tensor.rank() {
+        return Ok(ty.clone());
+    }
+    let dim = |(dim, parts): (&Dim, &u64)| match (dim, scale) {
+        (dim, _) if *parts == 1 => Ok(dim.clone()),
+        (Dim::Static(size), Scale::Part) if *parts > 0 && size.is_multiple_of(*parts) => {
+            Ok(Dim::Static(size / parts))
+        }
+        (Dim::Static(size), Scale::Part) => {
+            Err(format!("a dimension of size {size} has no {parts} equal parts"))
+        }
+        (Dim::Static(size), Scale::Whole) => size
+            .checked_mul(*parts)
+            .map(Dim::Static)
+            .ok_or_else(|| format!("{parts} parts of size {size} are too large")),
+        (Dim::Symbolic(_) | Dim::Unknown, _) => Ok(Dim::Unknown),
+    };
+    let dims = tensor.dims.iter().zip(parts).map(dim);
+    // A bound of the one is none of the other.
+    let encoding = tensor
+        .encoding
+        .clone()
+        .filter(|encoding| !matches!(encoding, Encoding::Bounds(_)));
+    Ok(with_dims(tensor, dims.collect::<Result<_, _>>()?, encoding))
+}
+
 /// What two descriptions of one value say together; an error where they cannot be of one value.
 pub(crate) fn meet(a: &Type, b: &Type) -> Result<Type, String> {
     match (a, b) {

@@ -3,6 +3,7 @@
 use artifact_core::limit::Limit;
 use artifact_ir::attribute::{AxisRef, Mesh, MeshReference, ReplicaGroups};
 use artifact_ir::literal::Literal;
+use artifact_ir::module::Module;
 
 use super::{Grid, ProcessId};
 use crate::error::EvalError;
@@ -101,15 +102,28 @@ fn members(grid: &Grid<'_>, process: ProcessId, strategy: Strategy, group: &[usi
 }
 
 /// The rows of a `replica_groups` attribute.
-pub(crate) fn rows(groups: &ReplicaGroups) -> Result<Vec<Vec<usize>>, EvalError> {
+pub(crate) fn rows(groups: &ReplicaGroups, module: &Module) -> Result<Vec<Vec<usize>>, EvalError> {
     match groups {
         ReplicaGroups::Dense(literal) => dense_rows(literal),
         ReplicaGroups::MeshAxes(axes) => match &axes.mesh {
             MeshReference::Inline(mesh) => mesh_rows(mesh, &axes.axes),
-            MeshReference::Symbol(symbol) => Err(EvalError::unsupported(format!(
-                "replica groups of the mesh @{} are not evaluated",
-                symbol.root
-            ))),
+            MeshReference::Symbol(symbol) => {
+                let unknown = || {
+                    let message = format!(
+                        "replica groups of @{}, which is no mesh, are not evaluated",
+                        symbol.root
+                    );
+                    EvalError::unsupported(message)
+                };
+                let mesh = module.mesh(&symbol.root).ok_or_else(unknown)?;
+                let mesh = &module.meshes[mesh].mesh;
+                let listed = (!mesh.device_ids.is_empty()).then(|| Literal::of_i64s(&mesh.device_ids));
+                let mesh = Mesh {
+                    axes: mesh.axes.clone(),
+                    device_ids: listed,
+                };
+                mesh_rows(&mesh, &axes.axes)
+            }
         },
     }
 }

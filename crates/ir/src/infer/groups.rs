@@ -6,6 +6,7 @@ use crate::attribute::{ChannelHandle, MeshReference, ReplicaGroups, SourceTarget
 use crate::literal::Literal;
 use crate::module::Module;
 use crate::verify::context::{OpContext, OpError, OpResult, ensure};
+use crate::verify::sharding::MeshAxes;
 
 /// Most process numbers that groups may list: far more than any cluster has.
 const PROCESSES_MAX: usize = 1 << 20;
@@ -42,12 +43,17 @@ fn check_axes(axes: &crate::attribute::ReplicaGroupMeshAxes, module: Option<&Mod
             Ok(())
         }
         MeshReference::Symbol(symbol) => {
+            if let Some((module, mesh)) = module.and_then(|module| Some((module, module.mesh(&symbol.root)?)))
+            {
+                return MeshAxes::of(&module.meshes[mesh].mesh)?
+                    .spans(&axes.axes)
+                    .map(|_| ());
+            }
             let known = module.is_none_or(|module| {
                 module
                     .foreign
                     .iter()
                     .any(|global| global.symbol.as_ref() == Some(&symbol.root))
-                    || module.mesh(&symbol.root).is_some()
                     // Any symbol will do for upstream.
                     || module.function(&symbol.root).is_some()
             });

@@ -36,6 +36,8 @@ mod window;
 use crate::op::Op;
 use crate::verify::context::{OpContext, OpResult, Results};
 
+pub(crate) use sharding::manual_parts;
+
 pub(crate) use compatible::{lists as types_compatible, quoted};
 
 /// Checks an operation and says what its results are.

@@ -6,6 +6,7 @@ use super::compatible::quoted;
 use super::operand::any_tensor;
 use crate::attribute::ByteString;
 use crate::attribute::sdy::{Mesh, PropagationDirection, TensorSharding, TensorShardingPerValue};
+use crate::module::Module;
 use crate::op::{ManualComputation, NamedComputation, Sharding};
 use crate::types::{Dim, Type};
 use crate::verify::context::{OpContext, OpError, OpResult, Results, ensure};
@@ -158,7 +159,7 @@ fn check_local(
         .zip(&sharding.dim_shardings)
         .enumerate()
     {
-        let parts = manual_parts(&sharding.axes, manual, &axes)
+        let parts = parts_of(&sharding.axes, manual, &axes)
             .map_err(|error| OpError::new(format!("dimension {dim}: {error}")))?;
         match (global, local) {
             (Dim::Static(size), local) => {
@@ -186,8 +187,23 @@ fn check_local(
     Ok(())
 }
 
+/// Into how many parts a manual computation divides each dimension of a value.
+pub(crate) fn manual_parts(
+    op: &ManualComputation,
+    sharding: &TensorSharding,
+    module: &Module,
+) -> OpResult<Vec<u64>> {
+    let manual: HashSet<&ByteString> = op.manual_axes.0.iter().collect();
+    let Some(mesh) = mesh_of(&sharding.mesh, Some(module))? else {
+        return Ok(Vec::new());
+    };
+    let axes = MeshAxes::of(mesh)?;
+    let dims = sharding.dim_shardings.iter();
+    dims.map(|dim| parts_of(&dim.axes, &manual, &axes)).collect()
+}
+
 /// Into how many parts manual axes divide a dimension; none may come after a free one.
-fn manual_parts(
+fn parts_of(
     axes: &[crate::attribute::AxisRef],
     manual: &HashSet<&ByteString>,
     mesh: &MeshAxes<'_>,

@@ -331,6 +331,17 @@ impl Op {
         }
     }
 
+    /// Whether no region of it may use a value from outside (ODS: `IsolatedFromAbove`).
+    #[must_use]
+    pub const fn is_isolated(&self) -> bool {
+        matches!(
+            self,
+            Self::Control(Control::AsyncStart)
+                | Self::Chlo(Chlo::Scan(_))
+                | Self::Sharding(Sharding::ManualComputation(_) | Sharding::NamedComputation(_))
+        )
+    }
+
     /// Whether it ends a block.
     #[must_use]
     pub fn is_terminator(&self) -> bool {

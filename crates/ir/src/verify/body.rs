@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::infer::{self, quoted, types_compatible};
 use crate::literal::Literal;
 use crate::module::{BlockId, Body, Definition, Function, Module, OpId, Operation, RegionId, ValueId};
-use crate::op::{Chlo, Collective, Control, Creation, Op, Shape, Sharding};
+use crate::op::{Collective, Control, Creation, Op, Shape, Sharding};
 use crate::types::Type;
 
 /// The check of one function's body.
@@ -141,7 +141,7 @@ impl<'a> BodyCheck<'a> {
                 None => self.report_function(message),
             }
         }
-        let hidden = if parent.is_some_and(|parent| is_isolated(&parent.op)) {
+        let hidden = if parent.is_some_and(|parent| parent.op.is_isolated()) {
             self.visible.isolate()
         } else {
             Vec::new()
@@ -418,16 +418,6 @@ fn check_place(operation: &Operation, parent: Option<&Operation>, is_last: bool)
         _ => ensure!(foreign, "cannot end a region of this operation"),
     }
     Ok(())
-}
-
-/// Whether no region of the operation may use a value from outside (ODS: `IsolatedFromAbove`).
-const fn is_isolated(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Control(Control::AsyncStart)
-            | Op::Chlo(Chlo::Scan(_))
-            | Op::Sharding(Sharding::ManualComputation(_) | Sharding::NamedComputation(_))
-    )
 }
 
 /// What `async_start` may hold.
