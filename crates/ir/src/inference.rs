@@ -3,6 +3,7 @@
 pub use crate::verify::context::{OpContext, OpError, RegionTypes, Results};
 
 use crate::op::Op;
+use crate::verify::body;
 
 /// Checks an operation among the types of its operands and regions, and says what its results are.
 ///
@@ -12,4 +13,18 @@ use crate::op::Op;
 /// [`OpError`] when a rule is broken.
 pub fn infer(op: &Op, context: &OpContext<'_>) -> Result<Results, OpError> {
     crate::infer::rules(op, context)
+}
+
+/// Checks an operation among the types of its operands, regions and results, which [`OpContext::results`] declares.
+///
+/// # Errors
+/// [`OpError`] when a count or a rule is broken, or when the results are not of the types that follow.
+pub fn check(op: &Op, context: &OpContext<'_>) -> Result<(), OpError> {
+    let counts = [
+        context.operands.len(),
+        context.results.len(),
+        context.regions.len(),
+    ];
+    body::check_counts(op, counts.map(Some))?;
+    body::check_results(op, context)
 }
