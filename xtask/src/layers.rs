@@ -56,7 +56,13 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-chlo",
         uses: &["artifact-core", "artifact-ir"],
-        tests_use: &["artifact-eval", "artifact-stablehlo", "artifact-testkit"],
+        tests_use: &[
+            "artifact-dims",
+            "artifact-eval",
+            "artifact-refine",
+            "artifact-stablehlo",
+            "artifact-testkit",
+        ],
     },
     Layer {
         name: "artifact-stage",

@@ -24,6 +24,9 @@ use crate::term::Term;
 /// What a splat is known by: the value whose shape it has unless that is static, its dimensions and its element.
 type SplatKey = (Option<ValueId>, Vec<Dim>, ElementType, Vec<u8>);
 
+/// What a size is known by: its number or the value that it is.
+type SizeKey = (Option<u64>, Option<ValueId>);
+
 /// A function, or a region of one, that is being built.
 #[derive(Debug)]
 pub(crate) struct Graph {
@@ -33,8 +36,10 @@ pub(crate) struct Graph {
     splats: RefCell<HashMap<SplatKey, Option<ValueId>>>,
     /// The value whose shape every tensor has, in a function that works element by element.
     reference: Cell<Option<ValueId>>,
-    /// The shape operand of a value.
-    shapes: RefCell<HashMap<ValueId, Option<ValueId>>>,
+    /// Sizes that were computed already.
+    sizes: RefCell<HashMap<(ValueId, usize), Option<ValueId>>>,
+    /// Shape operands that were made already.
+    shapes: RefCell<HashMap<Vec<SizeKey>, Option<ValueId>>>,
 }
 
 /// The size of a dimension: a number, or an `i64` scalar that the function computes.
@@ -55,6 +60,7 @@ impl Graph {
             failure: RefCell::new(None),
             splats: RefCell::new(HashMap::new()),
             reference: Cell::new(None),
+            sizes: RefCell::new(HashMap::new()),
             shapes: RefCell::new(HashMap::new()),
         }
     }
@@ -215,16 +221,29 @@ impl Graph {
 
     /// The size of each dimension.
     pub(crate) fn sizes<'g>(&'g self, term: Term<'g>) -> Vec<Size<'g>> {
-        let dims = self.tensor(term).map(|ty| ty.dims.clone()).unwrap_or_default();
+        let (Some(id), Some(ty)) = (term.id(), self.tensor(term)) else {
+            return Vec::new();
+        };
         let size = |(dimension, dim): (usize, &Dim)| match dim {
             Dim::Static(size) => Size::Static(*size),
-            Dim::Symbolic(_) | Dim::Unknown => {
-                let dimension = dimension as i64;
-                let size = self.op(Shape::GetDimensionSize(DimensionSize { dimension }), &[term]);
-                Size::Computed(size.convert(ElementType::I64))
-            }
+            Dim::Symbolic(_) | Dim::Unknown => Size::Computed(self.size(id, dimension)),
         };
-        dims.iter().enumerate().map(size).collect()
+        ty.dims.iter().enumerate().map(size).collect()
+    }
+
+    /// The size of a dimension as an `i64` scalar, computed once.
+    fn size(&self, id: ValueId, dimension: usize) -> Term<'_> {
+        let known = self.sizes.borrow().get(&(id, dimension)).copied();
+        let size = known.unwrap_or_else(|| {
+            let op = DimensionSize {
+                dimension: dimension as i64,
+            };
+            let size = self.op(Shape::GetDimensionSize(op), &[self.term(id)]);
+            let size = size.convert(ElementType::I64).id();
+            self.sizes.borrow_mut().insert((id, dimension), size);
+            size
+        });
+        Term::new(self, size)
     }
 
     /// A size as an `i64` scalar.
@@ -235,8 +254,25 @@ impl Graph {
         }
     }
 
-    /// The shape operand of dynamic operations: a vector of `i64`.
+    /// The shape operand of dynamic operations: a vector of `i64`, made once for each shape.
     pub(crate) fn shape_vector<'g>(&'g self, sizes: &[Size<'g>]) -> Term<'g> {
+        let key: Vec<SizeKey> = sizes
+            .iter()
+            .map(|size| match size {
+                Size::Static(size) => (Some(*size), None),
+                Size::Computed(term) => (None, term.id()),
+            })
+            .collect();
+        let known = self.shapes.borrow().get(&key).copied();
+        let shape = known.unwrap_or_else(|| {
+            let shape = self.new_shape_vector(sizes).id();
+            self.shapes.borrow_mut().insert(key, shape);
+            shape
+        });
+        Term::new(self, shape)
+    }
+
+    fn new_shape_vector<'g>(&'g self, sizes: &[Size<'g>]) -> Term<'g> {
         let known = sizes.iter().map(|size| match size {
             Size::Static(size) => Some(*size as i64),
             Size::Computed(_) => None,
@@ -251,21 +287,15 @@ impl Graph {
             }
         };
         let parts: Vec<Term<'_>> = sizes.iter().map(one).collect();
-        self.op(Shape::Concatenate(Concatenate { dimension: 0 }), &parts)
+        match parts.as_slice() {
+            [only] => *only,
+            parts => self.op(Shape::Concatenate(Concatenate { dimension: 0 }), parts),
+        }
     }
 
     /// The shape of a value as a vector of `i64`.
-    fn shape_of<'g>(&'g self, term: Term<'_>) -> Term<'g> {
-        let Some(id) = term.id() else {
-            return Term::new(self, None);
-        };
-        let known = self.shapes.borrow().get(&id).copied();
-        let shape = known.unwrap_or_else(|| {
-            let shape = self.shape_vector(&self.sizes(self.term(id))).id();
-            self.shapes.borrow_mut().insert(id, shape);
-            shape
-        });
-        Term::new(self, shape)
+    fn shape_of<'g>(&'g self, term: Term<'g>) -> Term<'g> {
+        self.shape_vector(&self.sizes(term))
     }
 
     /// Repeats along new dimensions and those of size 1; `dimensions` says where each dimension of the operand goes.

@@ -104,7 +104,7 @@ def digamma_reduced(u):
 
 
 def bessel_small(x):
-    return mp.exp(-x) * mp.besseli(1, x) / x if x else mp.mpf(1) / 2
+    return mp.exp(-x) * mp.besseli(1, x) * (1 + x) / x if x else mp.mpf(1) / 2
 
 
 def bessel_large(reciprocal):
@@ -125,7 +125,7 @@ TABLES = [
     ("ERF_INV_FAR", "`erf_inv(x) / x` for `sqrt(w)` from 4.2 to 6.2, in powers of `sqrt(w) - 5.2`.", interval(lambda r: erf_inv_over_x(r * r), "4.2", "6.2"), True, {"F64": 53}),
     ("LN_GAMMA", "`ln_gamma(1 + u) / (u (u - 1))` for `u` from 0 to 1, in powers of `2 u - 1`.", interval(ln_gamma_reduced, 0, 1), True, FORMATS),
     ("DIGAMMA", "`digamma(1 + u) / (u - u0)` for `u` from 0 to 1, in powers of `2 u - 1`; `u0` is the root.", interval(digamma_reduced, 0, 1), True, FORMATS),
-    ("BESSEL_SMALL", "`e^-x I1(x) / x` for `x` from 0 to 8, in Chebyshev polynomials of `x / 4 - 1`.", interval(bessel_small, 0, 8), False, FORMATS),
+    ("BESSEL_SMALL", "`e^-x I1(x) (1 + x) / x` for `x` from 0 to 8, in Chebyshev polynomials of `x / 4 - 1`.", interval(bessel_small, 0, 8), False, FORMATS),
     ("BESSEL_LARGE", "`sqrt(x) e^-x I1(x)` for `x` from 8 on, in Chebyshev polynomials of `16 / x - 1`.", interval(bessel_large, 0, "0.125"), False, FORMATS),
 ]
 

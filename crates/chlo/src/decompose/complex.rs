@@ -99,8 +99,8 @@ fn kernel(z: Complex<'_>) -> Complex<'_> {
     let distance = inside.when(x.le(x.splat(1.0)), outside);
     let half = 0.5 * (tail + 1.0 / near);
     let increment_inside = y * (y * half + (half * (a + 1.0)).sqrt());
-    let excess = 0.5 * (y * y * tail + far);
-    let increment_outside = excess + (excess * (a + 1.0)).sqrt();
+    let excess = y * y * tail + far;
+    let increment_outside = 0.5 * excess + (excess * (0.5 * (a + 1.0))).sqrt();
     let logarithm = increment_inside.when(x.below(1.0), increment_outside).ln_1p();
     let value = Complex {
         re: distance,
@@ -202,10 +202,17 @@ fn atanh(z: Complex<'_>) -> Complex<'_> {
 /// `cosh x` and `sinh x`, each times a factor; they overflow only where the results do.
 fn hyperbolic_times<'g>(x: Term<'g>, factors: [Term<'g>; 2]) -> [Term<'g>; 2] {
     let [cosh, sinh] = cosh_and_sinh(x);
-    // For a large x both are half of an exponential, which is multiplied in two equal parts.
-    let root = (0.5 * x.abs()).exp();
-    let is_large = x.abs().above(threshold(x, 80.0, 700.0));
-    let large = |factor: Term<'g>| 0.5 * factor * root * root;
+    // For a large x both are half of an exponential, which is multiplied in three parts: a factor may be tiny. The subtractions
+    // are exact.
+    let magnitude = x.abs();
+    let step = threshold(x, 80.0, 700.0);
+    let part = |done: f64| {
+        let rest = magnitude - done;
+        rest.max(x.splat(0.0)).min(x.splat(step)).exp()
+    };
+    let [half, second, third] = [0.5 * part(0.0), part(step), part(2.0 * step)];
+    let large = |factor: Term<'g>| factor * half * second * third;
+    let is_large = magnitude.above(step);
     [
         large(factors[0]).when(is_large, cosh * factors[0]),
         (large(factors[1]) * x.sign()).when(is_large, sinh * factors[1]),

@@ -104,9 +104,11 @@ fn sin_cos_pi(x: Term<'_>) -> [Term<'_>; 2] {
 pub(super) fn ln_gamma(x: Term<'_>) -> Term<'_> {
     let is_negative = x.below(0.0);
     let positive = ln_gamma_of_positive((1.0 - x).when(is_negative, x));
-    // |gamma(x) gamma(1 - x)| = pi / |sin pi x|.
+    // |gamma(x) gamma(1 - x)| = pi / |sin pi x|, which is 1 / |x| where the angle would be subnormal.
     let [sine, _] = sin_cos_pi(x);
-    let reflected = PI.ln() - sine.abs().ln() - positive;
+    let sine = PI.recip() * sine.abs();
+    let sine = x.abs().when(x.abs().below(threshold(x, 1e-6, 1e-12)), sine);
+    let reflected = -sine.ln() - positive;
     let is_pole = x.le(x.splat(0.0)) & x.eq(x.floor());
     let value = reflected.when(is_negative, positive);
     value.unless(is_pole | x.is_infinite(), f64::INFINITY)
@@ -177,7 +179,8 @@ fn digamma_of_positive(x: Term<'_>) -> Term<'_> {
 /// `e^-|x| I1(x)`, the modified Bessel function of the first kind of order 1.
 pub(super) fn bessel_i1e(x: Term<'_>) -> Term<'_> {
     let magnitude = x.abs();
-    let near = x * (magnitude / 4.0 - 1.0).chebyshev(table(x, c::BESSEL_SMALL_F32, c::BESSEL_SMALL_F64));
+    let ratio = (magnitude / 4.0 - 1.0).chebyshev(table(x, c::BESSEL_SMALL_F32, c::BESSEL_SMALL_F64));
+    let near = x * (ratio / (1.0 + magnitude));
     let ratio = (16.0 / magnitude - 1.0).chebyshev(table(x, c::BESSEL_LARGE_F32, c::BESSEL_LARGE_F64));
     let far = (ratio / magnitude.sqrt()).with_sign_of(x);
     far.when(magnitude.above(8.0), near)
