@@ -1,18 +1,30 @@
 //! The attributes of a CHLO operation as those of a composite.
 //!
-//! They stand under their own names, defaults left out. What the portable form cannot hold is written in other terms, as other
-//! exporters do: dimension numbers of `ragged_dot` as six lists, precisions by name, a complex number by its text.
+//! They stand under their own names, defaults left out. What the portable form cannot hold, or gives back as something else, is
+//! written in other terms, as other exporters do: lists as tensors, dimension numbers of `ragged_dot` as six of them, precisions
+//! by name, a complex number by its text.
 
+use std::sync::Arc;
+
+use artifact_core::blob::Blob;
 use artifact_ir::attribute::{
-    Attribute, AttributeValue, DotDimensionNumbers, NamedAttributes, Precision, PrecisionConfig,
+    Attribute, AttributeValue, DenseArray, DotDimensionNumbers, NamedAttributes, Precision, PrecisionConfig,
     RaggedDotDimensionNumbers, StablehloAttribute,
 };
 use artifact_ir::literal::Literal;
 use artifact_ir::op::{Chlo, Op, OpSpec};
+use artifact_ir::types::{ElementType, TensorType};
 
 const RAGGED_DOT_NUMBERS: &str = "ragged_dot_dimension_numbers";
 const PRECISIONS: &str = "precision_config";
 const VALUE: &str = "value";
+
+/// Attributes that are lists.
+const LISTS: [&str; 3] = [
+    "broadcast_dimensions",
+    "operand_segment_sizes",
+    "result_segment_sizes",
+];
 
 /// Longest list of dimensions that is read: no tensor has so many.
 const LIST_MAX: usize = 1 << 10;
@@ -29,6 +41,7 @@ pub(crate) fn encode(op: &Chlo) -> NamedAttributes {
                 precisions_to_names(op.precision_config.as_ref())
             }
             (Chlo::ConstantLike(_), Attribute::Foreign(text)) => Attribute::string(text),
+            (_, Attribute::DenseArray(list)) => list_to_tensor(list),
             _ => value.clone(),
         };
         (name.clone(), value)
@@ -52,6 +65,9 @@ pub(crate) fn decode(name: &str, attributes: &NamedAttributes) -> Option<Chlo> {
         })?,
         _ => {}
     }
+    for list in LISTS {
+        replace(&mut own, list, list_from_tensor)?;
+    }
     match spec.read(&mut own) {
         Ok(Op::Chlo(op)) if own.is_empty() => Some(op),
         _ => None,
@@ -69,6 +85,36 @@ fn replace(
         attributes.insert(name, value);
     }
     Some(())
+}
+
+/// A list as a tensor; one that no operation has stays as it is.
+fn list_to_tensor(list: &DenseArray) -> Attribute {
+    let literal = match list {
+        DenseArray::I64(values) => Some(Literal::of_i64s(values)),
+        DenseArray::I32(values) => {
+            let ty = TensorType::of_static(&[values.len() as u64], ElementType::I32);
+            let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            Literal::dense(Arc::new(ty), Blob::new(bytes)).ok()
+        }
+        _ => None,
+    };
+    literal.map_or_else(|| Attribute::DenseArray(list.clone()), Attribute::Elements)
+}
+
+/// A list that is written as a tensor, or as a list.
+fn list_from_tensor(value: &Attribute) -> Option<Attribute> {
+    let Attribute::Elements(tensor) = value else {
+        return Some(value.clone());
+    };
+    let values = Some(tensor)
+        .filter(|tensor| tensor.ty().rank() == 1)
+        .and_then(|tensor| tensor.to_i64s(LIST_MAX))?;
+    let list = match tensor.ty().element.as_plain()? {
+        ElementType::I64 => DenseArray::I64(values),
+        ElementType::I32 => DenseArray::I32(values.into_iter().map(|value| value as i32).collect()),
+        _ => return None,
+    };
+    Some(Attribute::DenseArray(list))
 }
 
 fn numbers_to_lists(numbers: &RaggedDotDimensionNumbers) -> Attribute {

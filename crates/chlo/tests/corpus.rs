@@ -24,11 +24,10 @@ fn with_chlo(programs: Vec<Program>) -> impl Iterator<Item = (String, Module)> {
     let mentioned = programs
         .into_iter()
         .filter(|program| program.text.contains("chlo."));
-    let read = mentioned.filter_map(|program| {
+    mentioned.filter_map(|program| {
         let module = parse_module(&program.text).into_module().ok()?;
         (verify(&module).is_empty() && holds_chlo(&module)).then_some((program.name, module))
-    });
-    read
+    })
 }
 
 fn holds_chlo(module: &Module) -> bool {

@@ -178,11 +178,12 @@ fn atanh(z: Complex<'_>) -> Complex<'_> {
     };
     let is_at_pole = x.is(1.0) & y.below(threshold(x, 1e-4, 1e-9));
     let right_angle = x.splat(FRAC_PI_2);
-    // Far away: about 1 / z, and the right angle. Quarters, so that the length does not overflow.
-    let (quarter_x, quarter_y) = (0.25 * x, 0.25 * y);
-    let length = hypot(quarter_x, quarter_y);
+    // Far away: about 1 / z, and the right angle. The squares of scaled parts neither overflow nor vanish.
+    let scale = 2.0_f64.powf(threshold(x, -66.0, -514.0));
+    let [scaled_x, scaled_y] = [x, y].map(|part| part * scale);
+    let quotient = scaled_x / (scaled_x * scaled_x + scaled_y * scaled_y) * scale;
     let far = Complex {
-        re: (0.25 * ((quarter_x / length) / length)).unless(z.is_infinite(), 0.0),
+        re: quotient.unless(z.is_infinite(), 0.0),
         im: right_angle.unless(y.is_nan(), f64::NAN),
     };
     let is_far = x.max(y).above(threshold(x, 1e9, 1e18)) | z.is_infinite();
