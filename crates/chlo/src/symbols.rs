@@ -37,12 +37,11 @@ pub(crate) fn remove_unused(module: &mut Module, candidates: HashSet<Arc<str>>) 
         .iter()
         .filter(|(_, function)| function.visibility == Visibility::Private)
         .map(|(_, function)| &*function.name)
-        .filter(|name| !is_mentioned(module, name))
         .collect();
     let mut removed: HashSet<Arc<str>> = HashSet::new();
     let mut pending: Vec<Arc<str>> = candidates.into_iter().collect();
     while let Some(name) = pending.pop() {
-        let is_used = uses.get(&*name).is_some_and(|count| *count > 0);
+        let is_used = uses.get(&*name).is_some_and(|count| *count > 0) || is_mentioned(module, &name);
         if is_used || !may_go.contains(&*name) || !removed.insert(Arc::clone(&name)) {
             continue;
         }

@@ -115,3 +115,26 @@ fn programs_come_back() {
     }
     assert!(count >= 79, "{count} programs");
 }
+
+/// The composites that JAX exports are recognised, their functions go, and they are found again in what is written.
+#[test]
+fn composites_of_other_exporters() {
+    let Some(programs) = programs("jax") else { return };
+    let mut count = 0;
+    for program in programs.iter().filter(|program| program.text.contains("\"chlo.")) {
+        let mut module = parse_module(&program.text).into_module().unwrap();
+        let functions = module.functions.len();
+        let recognised = recognise(&mut module);
+        let composites = program.text.matches("stablehlo.composite \"chlo.").count();
+        assert_eq!(recognised, composites, "{}", program.name);
+        assert_eq!(module.functions.len(), functions - composites, "{}", program.name);
+        assert_eq!(verify(&module), [], "{}", program.name);
+        let digest = program_digest(&module);
+        legalize(&mut module, Form::Composites).unwrap();
+        assert_eq!(verify(&module), [], "{}", program.name);
+        assert_eq!(recognise(&mut module), recognised, "{}", program.name);
+        assert_eq!(program_digest(&module), digest, "{}", program.name);
+        count += recognised;
+    }
+    assert!(count >= 18, "{count} composites");
+}

@@ -8,8 +8,8 @@ use crate::term::Term;
 
 /// The slice at a position, an `i64` scalar, without the dimension.
 pub(super) fn take<'g>(graph: &'g Graph, tensor: Term<'g>, dimension: usize, at: Term<'g>) -> Term<'g> {
-    let Some(ty) = graph.tensor(tensor) else {
-        return tensor;
+    let Some(ty) = graph.tensor(tensor).filter(|ty| dimension < ty.rank()) else {
+        return Term::new(graph, None);
     };
     let mut sizes = graph.sizes(tensor);
     let mut dims = ty.dims.to_vec();
@@ -48,8 +48,9 @@ pub(super) fn put<'g>(
     dimension: usize,
     at: Term<'g>,
 ) -> Term<'g> {
-    let (Some(ty), Some(slice_type)) = (graph.tensor(tensor), graph.tensor(slice)) else {
-        return tensor;
+    let types = graph.tensor(tensor).zip(graph.tensor(slice));
+    let Some((ty, slice_type)) = types.filter(|(_, slice)| dimension <= slice.rank()) else {
+        return Term::new(graph, None);
     };
     let mut sizes = graph.sizes(slice);
     let mut dims = slice_type.dims.to_vec();
