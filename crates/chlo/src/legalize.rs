@@ -13,8 +13,9 @@ use artifact_ir::types::{ElementType, Type};
 use artifact_ir::verify::OpError;
 
 use crate::decompose::{Refusal, Scan, decompose, scan};
-use crate::outline::{Names, compact, live_ops, outline};
-use crate::{COMPOSITE_VERSION, attributes, symbols};
+use crate::outline::{compact, live_ops, outline};
+use crate::symbols::{self, Names};
+use crate::{COMPOSITE_VERSION, attributes};
 
 /// What stands in place of a CHLO operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,18 @@ pub enum Form {
     Composites,
     /// Calls of the decomposition, or its one operation: any version. Nothing tells the operation afterwards.
     Calls,
+}
+
+impl Form {
+    /// The form that says most in a version of VHLO.
+    #[must_use]
+    pub const fn for_vhlo(major: u32, minor: u32) -> Self {
+        match (major, minor) {
+            (0, ..=18) => Self::Calls,
+            (0, _) | (1, ..=13) => Self::Composites,
+            _ => Self::CompositesWithRegions,
+        }
+    }
 }
 
 /// A CHLO operation that has no form in StableHLO.

@@ -1,7 +1,6 @@
 //! A region as a function of its own, and a body without what nothing refers to.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use artifact_ir::module::{
     BlockId, Body, Function, NewOperation, OpId, Parameter, RegionId, ValueId, Visibility,
@@ -115,32 +114,5 @@ impl<'a> Copy<'a> {
             self.region(*region, into)?;
         }
         Some(())
-    }
-}
-
-/// A name that no symbol of a module has.
-#[derive(Debug)]
-pub(crate) struct Names {
-    taken: std::collections::HashSet<Arc<str>>,
-    next: HashMap<String, usize>,
-}
-
-impl Names {
-    pub(crate) fn new(taken: impl IntoIterator<Item = Arc<str>>) -> Self {
-        Self {
-            taken: taken.into_iter().collect(),
-            next: HashMap::new(),
-        }
-    }
-
-    /// `base`, or `base_0`, `base_1`, and so on.
-    pub(crate) fn unused(&mut self, base: &str) -> Arc<str> {
-        let mut name: Arc<str> = base.into();
-        let next = self.next.entry(base.to_owned()).or_default();
-        while !self.taken.insert(Arc::clone(&name)) {
-            name = format!("{base}_{next}").into();
-            *next += 1;
-        }
-        name
     }
 }

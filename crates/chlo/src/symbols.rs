@@ -1,13 +1,40 @@
-//! Who refers to a function, and removing functions that nobody does.
+//! Symbols of a module: unused names for new functions, and removing functions that nothing refers to.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use artifact_ir::attribute::{Attribute, NamedAttributes};
-use artifact_ir::module::{Function, Module, Visibility};
+use artifact_ir::module::{Function, FunctionId, Module, Visibility};
 use artifact_ir::op::{Creation, Op};
 
 use crate::outline::live_ops;
+
+/// Names that no symbol of a module has.
+#[derive(Debug)]
+pub(crate) struct Names {
+    taken: HashSet<Arc<str>>,
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    pub(crate) fn new(taken: impl IntoIterator<Item = Arc<str>>) -> Self {
+        Self {
+            taken: taken.into_iter().collect(),
+            next: HashMap::new(),
+        }
+    }
+
+    /// `base`, or `base_0`, `base_1`, and so on.
+    pub(crate) fn unused(&mut self, base: &str) -> Arc<str> {
+        let mut name: Arc<str> = base.into();
+        let next = self.next.entry(base.to_owned()).or_default();
+        while !self.taken.insert(Arc::clone(&name)) {
+            name = format!("{base}_{next}").into();
+            *next += 1;
+        }
+        name
+    }
+}
 
 /// Every symbol of a module.
 pub(crate) fn all(module: &Module) -> impl Iterator<Item = Arc<str>> {
@@ -71,9 +98,11 @@ fn remove(module: &mut Module, names: &HashSet<Arc<str>>) {
     kept.foreign = std::mem::take(&mut module.foreign);
     kept.locations = std::mem::take(&mut module.locations);
     kept.location = module.location;
-    for (_, function) in module.functions.iter() {
+    let ids: Vec<FunctionId> = module.functions.iter().map(|(id, _)| id).collect();
+    for id in ids {
+        let function = std::mem::replace(&mut module.functions[id], Function::new(""));
         if !names.contains(&function.name) {
-            kept.add_function(function.clone());
+            kept.add_function(function);
         }
     }
     *module = kept;

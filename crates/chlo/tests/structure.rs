@@ -464,6 +464,20 @@ fn equal_operations_share_a_function() {
 }
 
 #[test]
+fn forms_of_versions() {
+    for (version, form) in [
+        ((0, 9), Form::Calls),
+        ((0, 18), Form::Calls),
+        ((0, 19), Form::Composites),
+        ((1, 13), Form::Composites),
+        ((1, 14), Form::CompositesWithRegions),
+        ((2, 0), Form::CompositesWithRegions),
+    ] {
+        assert_eq!(Form::for_vhlo(version.0, version.1), form, "{version:?}");
+    }
+}
+
+#[test]
 fn one_operation_needs_no_function() {
     let mut module = read(
         "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n%0 = chlo.square %x : tensor<2xf32> -> tensor<2xf32>\n\
