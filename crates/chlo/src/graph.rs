@@ -405,6 +405,24 @@ impl Graph {
         }
         results.into_iter().skip(1).map(|id| self.term(id)).collect()
     }
+
+    /// What one of two regions gives: as many scalars of `i64` each.
+    pub(crate) fn choose<'g>(
+        &'g self,
+        condition: Term<'g>,
+        then: impl for<'r> FnOnce(&'r Self) -> Vec<Term<'r>>,
+        otherwise: impl for<'r> FnOnce(&'r Self) -> Vec<Term<'r>>,
+        count: usize,
+    ) -> Vec<Term<'g>> {
+        let regions = vec![
+            RegionBuilder::new(Vec::new(), |builder, _| within(builder, then)),
+            RegionBuilder::new(Vec::new(), |builder, _| within(builder, otherwise)),
+        ];
+        let types = vec![Type::tensor(&[], ElementType::I64); count];
+        let results = self.add(Control::If.into(), &[condition], Some(&types), regions);
+        let term = |index: usize| Term::new(self, results.get(index).copied());
+        (0..count).map(term).collect()
+    }
 }
 
 /// Runs `build` on a graph over a builder that is in a region, and gives what the region returns.

@@ -1,9 +1,9 @@
 //! `chlo.scan`: a loop that calls the body, which is a function of its own.
 
 use artifact_ir::attribute::SymbolRef;
-use artifact_ir::module::Function;
+use artifact_ir::module::{Function, ValueId};
 use artifact_ir::op::{Call, ChloScan, Control};
-use artifact_ir::types::{Dim, TensorType, Type};
+use artifact_ir::types::{Dim, ElementType, TensorType, Type};
 
 use super::Refusal;
 use super::slices::{fill, put, take};
@@ -23,7 +23,7 @@ pub(crate) struct Scan<'a> {
 /// The decomposition, under a name.
 ///
 /// # Errors
-/// [`Refusal`], for outputs whose size no operand tells.
+/// [`Refusal`], for what is not a scan of tensors.
 pub(crate) fn scan(scan: &Scan<'_>, name: &str) -> Result<Function, Refusal> {
     let graph = Graph::new(name, scan.operands);
     let terms = scan.results(&graph)?;
@@ -53,11 +53,8 @@ impl Scan<'_> {
         let arguments = graph.arguments();
         let (inputs, initial) = arguments.split_at(arguments.len() - carries);
         let length = self.length(graph, inputs, dimension);
-        let outputs = self.results.len() - carries;
         let mut state = initial.to_vec();
-        for ty in &self.results[..outputs] {
-            state.push(empty_output(graph, ty, &arguments, dimension, length)?);
-        }
+        state.extend(self.empty_outputs(graph, &arguments, length)?);
         if matches!(length, Size::Static(0)) {
             return Ok(in_result_order(&state, carries));
         }
@@ -103,11 +100,35 @@ impl Scan<'_> {
         at: Term<'r>,
         types: &[Option<Type>],
     ) -> Vec<Term<'r>> {
-        let dimension = self.op.dimension as usize;
-        let carries = self.operands.len() - inputs.len();
-        let slices = inputs.iter().map(|input| take(region, *input, dimension, at));
+        let (carries, outputs) = state.split_at(self.operands.len() - inputs.len());
+        let values = self.call(region, inputs, carries, at);
+        if values.len() != state.len() {
+            return Vec::new();
+        }
+        let (slices, next) = values.split_at(outputs.len());
+        let next = next.iter().zip(types).map(|(term, ty)| match ty {
+            Some(ty) => region.as_type(*term, ty),
+            None => *term,
+        });
+        let outputs = outputs.iter().zip(slices);
+        let outputs =
+            outputs.map(|(output, slice)| put(region, *output, *slice, self.op.dimension as usize, at));
+        next.chain(outputs).collect()
+    }
+
+    /// What the body gives for a position: slices of outputs, then carries.
+    fn call<'r>(
+        &self,
+        region: &'r Graph,
+        inputs: &[Term<'r>],
+        carries: &[Term<'r>],
+        at: Term<'r>,
+    ) -> Vec<Term<'r>> {
+        let slices = inputs
+            .iter()
+            .map(|input| take(region, *input, self.op.dimension as usize, at));
         let arguments: Vec<Term<'_>> = slices
-            .chain(state[..carries].iter().copied())
+            .chain(carries.iter().copied())
             .zip(&self.body.arguments)
             .map(|(term, parameter)| region.as_type(term, &parameter.ty))
             .collect();
@@ -121,17 +142,112 @@ impl Scan<'_> {
             .map(|parameter| parameter.ty.clone())
             .collect();
         let values = region.add(call.into(), &arguments, Some(&returned), Vec::new());
-        if values.len() != state.len() {
-            return Vec::new();
+        values.into_iter().map(|id| region.term(id)).collect()
+    }
+
+    /// Zeros for the outputs, of which the loop replaces every slice.
+    fn empty_outputs<'g>(
+        &self,
+        graph: &'g Graph,
+        arguments: &[Term<'g>],
+        length: Size<'g>,
+    ) -> Result<Vec<Term<'g>>, Refusal> {
+        let dimension = self.dimension()?;
+        let outputs = &self.results[..self.results.len() - self.carries()?];
+        let types: Option<Vec<&TensorType>> = outputs
+            .iter()
+            .map(|ty| ty.as_tensor().map(AsRef::as_ref))
+            .collect();
+        let types = types.ok_or(Refusal::Form("gives something else than tensors"))?;
+        let known = |ty: &TensorType| -> Vec<Option<Size<'g>>> {
+            let dims = ty.dims.iter().enumerate();
+            dims.map(|(index, dim)| match dim {
+                Dim::Static(size) => Some(Size::Static(*size)),
+                _ if index == dimension => Some(length),
+                dim => size_of(graph, dim, arguments),
+            })
+            .collect()
+        };
+        let sizes: Vec<Vec<Option<Size<'g>>>> = types.iter().map(|ty| known(ty)).collect();
+        let mut asked: Vec<(usize, usize)> = Vec::new();
+        for (output, sizes) in sizes.iter().enumerate() {
+            let unknown = sizes.iter().enumerate().filter(|(_, size)| size.is_none());
+            asked.extend(unknown.map(|(index, _)| (output, index)));
         }
-        let (slices, next) = values.split_at(state.len() - carries);
-        let next = next.iter().zip(types).map(|(id, ty)| match ty {
-            Some(ty) => region.as_type(region.term(*id), ty),
-            None => region.term(*id),
+        let mut found = self
+            .sizes_of_slices(graph, arguments, length, &asked)?
+            .into_iter();
+        let zeros = types.iter().zip(sizes).map(|(ty, sizes)| {
+            let sizes: Vec<Size<'g>> = sizes
+                .into_iter()
+                .map(|size| {
+                    size.or_else(|| found.next().map(Size::Computed))
+                        .unwrap_or(Size::Static(0))
+                })
+                .collect();
+            let one = graph.scalar(ElementType::I64, 0);
+            let zero = graph.splat_bytes(one, &ty.element, &vec![0; ty.element.storage().bytes()]);
+            fill(graph, zero, &sizes, ty)
         });
-        let outputs = state[carries..].iter().zip(slices);
-        let outputs = outputs.map(|(output, slice)| put(region, *output, region.term(*slice), dimension, at));
-        next.chain(outputs).collect()
+        Ok(zeros.collect())
+    }
+
+    /// Sizes of dimensions of outputs that no operand tells: those of the slices that the body gives first. Without a step there
+    /// is no element, so that they are 0.
+    fn sizes_of_slices<'g>(
+        &self,
+        graph: &'g Graph,
+        arguments: &[Term<'g>],
+        length: Size<'g>,
+        asked: &[(usize, usize)],
+    ) -> Result<Vec<Term<'g>>, Refusal> {
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let carries = self.carries()?;
+        let measure = |region: &'_ Graph| self.measure(region, arguments, carries, asked);
+        match length {
+            Size::Static(0) => Ok(asked.iter().map(|_| graph.scalar(ElementType::I64, 0)).collect()),
+            Size::Static(_) => {
+                let ids = measure(graph);
+                Ok(ids.into_iter().map(|id| Term::new(graph, id)).collect())
+            }
+            Size::Computed(length) => Ok(graph.choose(
+                length.above(0.0),
+                |region| {
+                    measure(region)
+                        .into_iter()
+                        .map(|id| Term::new(region, id))
+                        .collect()
+                },
+                |region| asked.iter().map(|_| region.scalar(ElementType::I64, 0)).collect(),
+                asked.len(),
+            )),
+        }
+    }
+
+    /// Calls the body for the first position and takes the sizes of its slices.
+    fn measure(
+        &self,
+        region: &Graph,
+        arguments: &[Term<'_>],
+        carries: usize,
+        asked: &[(usize, usize)],
+    ) -> Vec<Option<ValueId>> {
+        let arguments: Vec<Term<'_>> = arguments
+            .iter()
+            .map(|term| Term::new(region, term.id()))
+            .collect();
+        let (inputs, initial) = arguments.split_at(arguments.len() - carries);
+        let first = region.scalar(ElementType::I64, 0);
+        let values = self.call(region, inputs, initial, first);
+        let size = |(output, index): &(usize, usize)| {
+            // The slice has no scanned dimension.
+            let index = index - usize::from(*index > self.op.dimension as usize);
+            let size = region.sizes(*values.get(*output)?).get(index).copied()?;
+            region.size_scalar(size).id()
+        };
+        asked.iter().map(size).collect()
     }
 }
 
@@ -139,33 +255,6 @@ impl Scan<'_> {
 fn in_result_order<'g>(state: &[Term<'g>], carries: usize) -> Vec<Term<'g>> {
     let (carries, outputs) = state.split_at(carries);
     [outputs, carries].concat()
-}
-
-/// Zeros for an output, of which the loop replaces every slice.
-fn empty_output<'g>(
-    graph: &'g Graph,
-    ty: &Type,
-    arguments: &[Term<'g>],
-    dimension: usize,
-    length: Size<'g>,
-) -> Result<Term<'g>, Refusal> {
-    let ty = ty
-        .as_tensor()
-        .ok_or(Refusal::Form("gives something else than tensors"))?;
-    let sizes = ty.dims.iter().enumerate().map(|(index, dim)| match dim {
-        Dim::Static(size) => Some(Size::Static(*size)),
-        _ if index == dimension => Some(length),
-        dim => size_of(graph, dim, arguments),
-    });
-    let sizes: Option<Vec<Size<'g>>> = sizes.collect();
-    let sizes = sizes.ok_or(Refusal::Form("has an output of a size that only its body knows"))?;
-    let element = &ty.element;
-    let zero = graph.splat_bytes(
-        graph.scalar(artifact_ir::types::ElementType::I64, 0),
-        element,
-        &vec![0; element.storage().bytes()],
-    );
-    Ok(fill(graph, zero, &sizes, &TensorType::clone(ty)))
 }
 
 /// A symbolic size that a dimension of some argument has too.
