@@ -663,6 +663,22 @@ fn what_has_no_form_is_named() {
         "'chlo.next_after' op in function @main has no form in StableHLO for elements of type f6E3M2FN; \
          convert its operands first",
     );
+    let scan = |body: &str| {
+        format!(
+            "func.func private @g(tensor<?xi8>) -> tensor<?xi8>\n\
+             func.func @main(%x: tensor<3x?xi8>) -> tensor<3x?xi8> {{\n\
+             %0 = \"chlo.scan\"(%x) ({{\n^bb0(%a: tensor<?xi8>):\n{body}\nstablehlo.return %b : tensor<?xi8>\n}}) \
+             {{dimension = 0 : i64, operand_segment_sizes = array<i32: 1, 0>, result_segment_sizes = array<i32: 1, 0>}} \
+             : (tensor<3x?xi8>) -> tensor<3x?xi8>\nfunc.return %0 : tensor<3x?xi8>\n}}"
+        )
+    };
+    check(
+        &scan("%b = func.call @g(%a) : (tensor<?xi8>) -> tensor<?xi8>"),
+        "'chlo.scan' op in function @main has no form in StableHLO: it has an output of a size that only its body knows, \
+         which may do more than compute",
+    );
+    let mut module = read(&scan("%b = stablehlo.negate %a : tensor<?xi8>"));
+    assert!(legalize(&mut module, Form::Composites).is_ok());
 }
 
 /// Sizes with names: types of results keep them, and equal ones need no broadcast.

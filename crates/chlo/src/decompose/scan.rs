@@ -2,7 +2,7 @@
 
 use artifact_ir::attribute::SymbolRef;
 use artifact_ir::module::{Function, ValueId};
-use artifact_ir::op::{Call, ChloScan, Control};
+use artifact_ir::op::{Call, ChloScan, Control, Op};
 use artifact_ir::types::{Dim, ElementType, TensorType, Type};
 
 use super::Refusal;
@@ -23,7 +23,8 @@ pub(crate) struct Scan<'a> {
 /// The decomposition, under a name.
 ///
 /// # Errors
-/// [`Refusal`], for what is not a scan of tensors.
+/// [`Refusal`], for what is not a scan of tensors, and for outputs of a size that nothing tells without running a body that may do
+/// more than compute.
 pub(crate) fn scan(scan: &Scan<'_>, name: &str) -> Result<Function, Refusal> {
     let graph = Graph::new(name, scan.operands);
     let terms = scan.results(&graph)?;
@@ -52,7 +53,7 @@ impl Scan<'_> {
         let dimension = self.dimension()?;
         let arguments = graph.arguments();
         let (inputs, initial) = arguments.split_at(arguments.len() - carries);
-        let length = self.length(graph, inputs, dimension);
+        let length = self.length(graph, inputs, dimension)?;
         let mut state = initial.to_vec();
         state.extend(self.empty_outputs(graph, &arguments, length)?);
         if matches!(length, Size::Static(0)) {
@@ -75,20 +76,38 @@ impl Scan<'_> {
         Ok(in_result_order(&last, carries))
     }
 
-    /// Number of steps.
-    fn length<'g>(&self, graph: &'g Graph, inputs: &[Term<'g>], dimension: usize) -> Size<'g> {
+    /// Number of steps: what the attribute, an input or an output says.
+    fn length<'g>(
+        &self,
+        graph: &'g Graph,
+        inputs: &[Term<'g>],
+        dimension: usize,
+    ) -> Result<Size<'g>, Refusal> {
         if let Some(size) = self.op.scan_dim_size.and_then(|size| u64::try_from(size).ok()) {
-            return Size::Static(size);
+            return Ok(Size::Static(size));
         }
-        let sizes: Vec<Size<'g>> = inputs
+        let outputs = &self.results[..self.results.len() - self.carries()?];
+        let of_output = |ty: &Type| ty.as_tensor()?.dims.get(dimension)?.as_static();
+        let of_inputs = inputs
             .iter()
-            .filter_map(|input| graph.sizes(*input).get(dimension).copied())
+            .filter_map(|input| graph.sizes(*input).get(dimension).copied());
+        let all: Vec<Size<'g>> = of_inputs
+            .chain(outputs.iter().filter_map(of_output).map(Size::Static))
             .collect();
-        let known = sizes.iter().find(|size| matches!(size, Size::Static(_)));
-        known
-            .or_else(|| sizes.first())
-            .copied()
-            .unwrap_or(Size::Static(0))
+        let known = all.iter().find(|size| matches!(size, Size::Static(_)));
+        let size = known.or_else(|| all.first()).copied();
+        size.ok_or(Refusal::Form("does not say how many steps it takes"))
+    }
+
+    /// Whether the body does nothing besides computing, so that it may be called once more.
+    fn is_pure(&self) -> bool {
+        let body = self.body.body.as_ref();
+        body.is_some_and(|body| {
+            body.ops.iter().all(|(_, operation)| {
+                let op = &operation.op;
+                op.is_pure() || op.is_terminator() || matches!(op, Op::Control(Control::While))
+            })
+        })
     }
 
     /// One application of the body; gives the next carries and outputs.
@@ -203,6 +222,11 @@ impl Scan<'_> {
     ) -> Result<Vec<Term<'g>>, Refusal> {
         if asked.is_empty() {
             return Ok(Vec::new());
+        }
+        if !self.is_pure() {
+            return Err(Refusal::Form(
+                "has an output of a size that only its body knows, which may do more than compute",
+            ));
         }
         let carries = self.carries()?;
         let measure = |region: &'_ Graph| self.measure(region, arguments, carries, asked);
