@@ -1,10 +1,12 @@
 """Parses printed StableHLO programs with JAX's own parser, and compares them with their originals.
 
-    parse_printed.py FOLDER [--originals FOLDER]
+    parse_printed.py FOLDER [--originals FOLDER] [--portable VERSION]
 
 Every `*.mlir` file of the first folder must parse and verify. With `--originals`, the file of the same name there must
 be the same program: attributes that say what their absence says, and the value of a splat without elements, are taken
-from both, both are printed in the generic form without locations, and the texts must be equal. All files are read in one process. Prints each failure with its reason, then `N passed, M failed`; exit status 1 on any failure.
+from both, both are printed in the generic form without locations, and the texts must be equal. With `--portable`, each must have a
+portable artifact of that version of VHLO, which must be the same program when it is read. All files are read in one process. Prints
+each failure with its reason, then `N passed, M failed`; exit status 1 on any failure.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import sys
 
 from jax._src.interpreters import mlir
 from jax._src.lib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
 
 REASON_CHARACTERS_MAX = 300
 
@@ -65,17 +68,32 @@ def drop_meaningless(operation):
     return ir.WalkResult.ADVANCE
 
 
-def generic_text(path):
-    """The program in the generic form, without locations."""
+def parse(path):
     try:
         module = ir.Module.parse(path.read_text())
     except (ir.MLIRError, UnicodeDecodeError) as error:
         raise Rejected(f"does not parse: {error}") from error
     if not module.operation.verify():
         raise Rejected("parses, but does not verify")
+    return module
+
+
+def generic_text(module):
+    """The program in the generic form, without locations."""
     module.operation.walk(drop_meaningless)
     text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=False)
     return EMPTY_SPLAT.sub(r"dense<> : \1", text)
+
+
+def check_portable(module, version):
+    try:
+        artifact = stablehlo.serialize_portable_artifact_str(str(module), version)
+        again = stablehlo.deserialize_portable_artifact_str(artifact)
+    except ValueError as error:
+        raise Rejected(f"has no portable artifact of version {version}: {error}") from error
+    difference = first_difference(generic_text(ir.Module.parse(again)), generic_text(module))
+    if difference is not None:
+        raise Rejected(f"is another program in its portable artifact: {difference}")
 
 
 def first_difference(printed, original):
@@ -88,14 +106,16 @@ def first_difference(printed, original):
     return None if printed == original else "one is longer than the other"
 
 
-def check(path, originals):
-    printed = generic_text(path)
+def check(path, originals, portable):
+    module = parse(path)
+    if portable is not None:
+        check_portable(module, portable)
     if originals is None:
         return
     original = originals / path.name
     if not original.is_file():
         raise Rejected(f"has no original {original}")
-    difference = first_difference(printed, generic_text(original))
+    difference = first_difference(generic_text(module), generic_text(parse(original)))
     if difference is not None:
         raise Rejected(f"is another program than its original: {difference}")
 
@@ -105,7 +125,7 @@ def shorten(reason):
     return line if len(line) <= REASON_CHARACTERS_MAX else line[:REASON_CHARACTERS_MAX] + "..."
 
 
-def check_folder(folder, originals):
+def check_folder(folder, originals, portable):
     """Checks every program and returns how many failed."""
     paths = sorted(folder.glob("*.mlir"))
     if not paths:
@@ -114,7 +134,7 @@ def check_folder(folder, originals):
     with mlir.make_ir_context():
         for path in paths:
             try:
-                check(path, originals)
+                check(path, originals, portable)
             except Rejected as rejected:
                 failed += 1
                 print(f"FAILED {path.name}: {shorten(str(rejected))}")
@@ -126,8 +146,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--originals", type=pathlib.Path)
+    parser.add_argument("--portable", metavar="VERSION")
     arguments = parser.parse_args()
-    sys.exit(1 if check_folder(arguments.folder, arguments.originals) else 0)
+    sys.exit(1 if check_folder(arguments.folder, arguments.originals, arguments.portable) else 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-//! Our printed programs against JAX's StableHLO parser: it must read each, and see the same program as in the original.
+//! Our printed programs against JAX's StableHLO parser: it must read each, and see the same program as in the original. Legalized
+//! ones must have a portable artifact of the version that their form is for.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,6 +12,16 @@ use crate::{files, process};
 /// Folders of the corpus whose programs are printed and compared.
 const FOLDERS: &[&str] = &["jax", "jax_sharded", "stablehlo/static"];
 
+/// Folders whose programs with CHLO operations are legalized: one of the corpus, and one of ours with what else there is.
+const LEGALIZED: &[&str] = &["stablehlo/static", "crates/chlo/testdata/programs"];
+
+/// The forms of the example `legalize`, each with the oldest version of VHLO that has it, or the newest that JAX knows.
+const FORMS: &[(&str, &str)] = &[
+    ("composites-with-regions", "1.17.0"),
+    ("composites", "0.19.0"),
+    ("calls", "0.9.0"),
+];
+
 /// Prints every program of the corpus folders with `artifact convert`, and compares with the originals.
 pub(crate) fn run(workspace: &Workspace, corpus: Option<&Path>, python: &Path) -> Outcome {
     let Some(corpus) = corpus else {
@@ -20,6 +31,37 @@ pub(crate) fn run(workspace: &Workspace, corpus: Option<&Path>, python: &Path) -
     let program = quickstart::build(workspace, Build::Dev)?;
     for folder in FOLDERS {
         check_folder(workspace, &program, python, &corpus.join(folder), folder)?;
+    }
+    check_legalized(workspace, corpus, python)
+}
+
+fn check_legalized(workspace: &Workspace, corpus: &Path, python: &Path) -> Outcome {
+    process::run(Command::new("cargo").args([
+        "build",
+        "--package",
+        "artifact-chlo",
+        "--example",
+        "legalize",
+    ]))?;
+    let program = workspace.target.join("debug/examples/legalize");
+    for folder in LEGALIZED {
+        let inside = workspace.root.join(folder);
+        let originals = if inside.is_dir() {
+            inside
+        } else {
+            corpus.join(folder)
+        };
+        for (form, version) in FORMS {
+            let legalized = workspace.target.join("legalized").join(folder).join(form);
+            files::create_empty_folder(&legalized)?;
+            process::run(Command::new(&program).arg(form).arg(&originals).arg(&legalized))?;
+            process::run(
+                Command::new(python)
+                    .arg("tests/jaxlib/parse_printed.py")
+                    .arg(&legalized)
+                    .args(["--portable", version]),
+            )?;
+        }
     }
     Ok(())
 }

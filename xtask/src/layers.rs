@@ -54,6 +54,17 @@ const LAYERS: &[Layer] = &[
         tests_use: &["artifact-stablehlo", "artifact-testkit"],
     },
     Layer {
+        name: "artifact-chlo",
+        uses: &["artifact-core", "artifact-ir"],
+        tests_use: &[
+            "artifact-dims",
+            "artifact-eval",
+            "artifact-refine",
+            "artifact-stablehlo",
+            "artifact-testkit",
+        ],
+    },
+    Layer {
         name: "artifact-stage",
         uses: &["artifact-core", "artifact-dims", "artifact-ir"],
         tests_use: &["artifact-eval", "artifact-refine", "artifact-stablehlo"],

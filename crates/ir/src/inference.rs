@@ -5,6 +5,7 @@ pub use crate::verify::context::{OpContext, OpError, RegionTypes, Results};
 use crate::attribute::sdy::TensorSharding;
 use crate::module::Module;
 use crate::op::{ManualComputation, Op};
+use crate::verify::body;
 
 /// Checks an operation among the types of its operands and regions, and says what its results are.
 ///
@@ -21,4 +22,18 @@ pub fn infer(op: &Op, context: &OpContext<'_>) -> Result<Results, OpError> {
 #[must_use]
 pub fn manual_parts(op: &ManualComputation, sharding: &TensorSharding, module: &Module) -> Option<Vec<u64>> {
     crate::infer::manual_parts(op, sharding, module).ok()
+}
+
+/// Checks an operation among the types of its operands, regions and results, which [`OpContext::results`] declares.
+///
+/// # Errors
+/// [`OpError`] when a count or a rule is broken, or when the results are not of the types that follow.
+pub fn check(op: &Op, context: &OpContext<'_>) -> Result<(), OpError> {
+    let counts = [
+        context.operands.len(),
+        context.results.len(),
+        context.regions.len(),
+    ];
+    body::check_counts(op, counts.map(Some))?;
+    body::check_results(op, context)
 }

@@ -135,15 +135,17 @@ impl Module {
         }
     }
 
-    /// The function that a run starts with: `main`, or the only one.
+    /// The function that a run starts with: `main`, or the only one, or the only one that is not private.
     #[must_use]
     pub fn entry(&self) -> Option<FunctionId> {
-        let only = || {
-            (self.functions.len() == 1)
-                .then(|| self.functions.iter().next().map(|(id, _)| id))
-                .flatten()
+        let only = |counts: fn(&Function) -> bool| {
+            let mut counted = self.functions.iter().filter(|(_, function)| counts(function));
+            let first = counted.next().map(|(id, _)| id);
+            first.filter(|_| counted.next().is_none())
         };
-        self.function("main").or_else(only)
+        self.function("main")
+            .or_else(|| only(|_| true))
+            .or_else(|| only(|function| function.visibility != Visibility::Private))
     }
 }
 

@@ -6,10 +6,15 @@ use super::exponential::times_exp;
 /// Above this magnitude `sinh` and `cosh` are half of an exponential.
 const LARGE: f64 = 700.0;
 
+/// `e^x / 2 * factor` of a large `x`: half of a factor may be 0 where the factor is not, so that half of e is taken.
+fn half_exp_times(x: f64, factor: f64) -> f64 {
+    times_exp(factor, x - 1.0) * (0.5 * std::f64::consts::E)
+}
+
 /// `cosh(x) * factor`, which overflows only where the result does.
 fn cosh_times(x: f64, factor: f64) -> f64 {
     if x.abs() > LARGE {
-        times_exp(0.5 * factor, x.abs())
+        half_exp_times(x.abs(), factor)
     } else {
         x.cosh() * factor
     }
@@ -18,7 +23,7 @@ fn cosh_times(x: f64, factor: f64) -> f64 {
 /// `sinh(x) * factor`, which overflows only where the result does.
 fn sinh_times(x: f64, factor: f64) -> f64 {
     if x.abs() > LARGE {
-        times_exp(0.5 * factor, x.abs()) * 1.0_f64.copysign(x)
+        half_exp_times(x.abs(), factor) * 1.0_f64.copysign(x)
     } else {
         x.sinh() * factor
     }

@@ -58,7 +58,7 @@ pub(in crate::math) fn square(z: Complex) -> Complex {
         return Complex::new(0.0, im);
     }
     let re = if z.is_infinite() {
-        z.re * z.re - z.im * z.im
+        z.re.abs() - z.im.abs()
     } else {
         (z.re - z.im) * (z.re + z.im)
     };

@@ -78,6 +78,7 @@ fn infinities() {
         ("square", [inf, inf], [nan, inf]),
         ("square", [f64::MAX, f64::MAX], [0.0, inf]),
         ("square", [0.0, -inf], [-inf, nan]),
+        ("square", [f64::MAX, inf], [-inf, inf]),
         ("sqrt", [nan, -inf], [inf, -inf]),
         ("sqrt", [-inf, 1.0], [0.0, inf]),
         ("ln", [-inf, inf], [inf, 3.0 * quarter]),
@@ -90,6 +91,7 @@ fn infinities() {
         ("atanh", [inf, nan], [0.0, nan]),
         ("tanh", [-inf, 1.0], [-1.0, 0.0]),
         ("sinh", [inf, 0.0], [inf, 0.0]),
+        ("cosh", [inf, 5e-324], [inf, inf]),
     ] {
         let actual = evaluate(name, Complex::new(z[0], z[1]));
         for (actual_part, expected_part) in [(actual.re, expected[0]), (actual.im, expected[1])] {

@@ -38,5 +38,6 @@ fn asymptotic_series(x: f64) -> f64 {
         term *= -(4.0 - odd * odd) / (8.0 * f64::from(k) * x);
         sum += term;
     }
-    sum / (2.0 * std::f64::consts::PI * x).sqrt()
+    // The product under the root would overflow before the root does.
+    sum / (2.0 * std::f64::consts::PI).sqrt() / x.sqrt()
 }
