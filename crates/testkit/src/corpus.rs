@@ -56,6 +56,16 @@ pub fn text(file: &str) -> Option<String> {
     Some(text.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
+/// A folder of the corpus, for those who read it by themselves; `None`, and a line that says so, when the variable is unset.
+#[must_use]
+pub fn folder(name: &str) -> Option<PathBuf> {
+    let found = root().map(|root| root.join(name));
+    if found.is_none() {
+        eprintln!("SKIPPED: {VARIABLE} is not set, so `{name}` is not read");
+    }
+    found
+}
+
 fn read(folder: &str, levels: usize) -> Option<Vec<Program>> {
     let Some(root) = root() else {
         eprintln!("SKIPPED: {VARIABLE} is not set, so no program of `{folder}` is read");
