@@ -82,6 +82,7 @@ const LAYERS: &[Layer] = &[
             "artifact-ir",
             "artifact-refine",
             "artifact-stablehlo",
+            "artifact-chlo",
             "artifact-container",
         ],
         tests_use: &["artifact-testkit"],

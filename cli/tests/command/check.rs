@@ -153,3 +153,13 @@ fn nothing_to_check() {
     scratch.file("p/empty.mlir", "");
     run(&[&"check", &scratch.path("p")]).expect(1).says("no module");
 }
+
+/// JAX's programs for several devices run on as many simulated ones, and give what JAX got.
+#[test]
+fn sharded_programs() {
+    let Some(folder) = artifact_testkit::corpus::folder("jax_sharded") else {
+        return;
+    };
+    let ended = run(&[&"check", &folder]).expect(0);
+    assert_eq!(ended.out, "6 passed, 0 failed, 0 unsupported\n");
+}

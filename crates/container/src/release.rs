@@ -51,10 +51,17 @@ pub const READER_RELEASES: &[ReaderRelease] = &[ReaderRelease {
     version: "0.1.0",
     released: date(2026, 11, 30),
     features: &[SYMBOLIC_DIMENSIONS],
-    programs: &[ReadableProgram {
-        name: "stablehlo-text",
-        versions: STABLEHLO,
-    }],
+    programs: &[
+        ReadableProgram {
+            name: "stablehlo-bytecode",
+            versions: STABLEHLO,
+        },
+        // Of files that previews wrote.
+        ReadableProgram {
+            name: "stablehlo-text",
+            versions: STABLEHLO,
+        },
+    ],
 }];
 
 /// Evaluated by the compiler: a day that does not exist does not compile.

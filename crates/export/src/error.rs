@@ -49,6 +49,14 @@ impl ExportError {
         }
     }
 
+    /// A program, or a file of one, of a version that it cannot be written or read as.
+    pub(crate) fn version(error: impl std::fmt::Display) -> Self {
+        Self {
+            kind: ExportErrorKind::Upgrade,
+            ..Self::input(error.to_string())
+        }
+    }
+
     /// A program that does not fit the shapes that it was given.
     pub(crate) fn shapes(diagnostics: Vec<Diagnostic>) -> Self {
         let what = diagnostics

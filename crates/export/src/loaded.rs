@@ -48,7 +48,7 @@ impl Loaded {
     /// See [`Loaded::open`].
     pub fn from_container(container: &Arc<Container>) -> Result<Self, ExportError> {
         reader().check(container.requirements())?;
-        let mut module = program::decode(&container.manifest().program.name, &container.program()?)?;
+        let mut module = program::decode(&container.manifest().program.name, container.program()?)?;
         let entry = module
             .entry()
             .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;

@@ -73,7 +73,7 @@ pub fn pack(
 ) -> Result<Written, ExportError> {
     let mut module = exported.module().clone();
     let constants = hoist(&mut module, exported.entry());
-    let program = program::encode(&module, options.stablehlo)?;
+    let program = program::encode(module, options.stablehlo)?;
     let manifest = manifest(exported, program.version, options)?;
     if let Some(release) = options.reader {
         check_readable(&Reader::of_release(release), &manifest)?;

@@ -3,19 +3,25 @@
 use std::fmt;
 use std::str::FromStr;
 
+use artifact_chlo::{Form, legalize, recognise};
+use artifact_core::blob::Blob;
 use artifact_core::version::{OutOfRange, ProgramRange, ProgramVersion};
 use artifact_ir::diagnostic::Diagnostic;
 use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
+use artifact_stablehlo::bytecode::{self, Portable, ReadErrorKind, WriteErrorKind, WriteOptions};
 use artifact_stablehlo::parse::parse_module;
-use artifact_stablehlo::print::{PrintOptions, print_module};
 use artifact_stablehlo::source::SourceText;
+use artifact_stablehlo::vhlo::Version;
 
 use crate::error::ExportError;
 
-/// The format that programs are written in.
-pub const PROGRAM_FORMAT: &str = TEXT;
+/// The format that programs are written in: StableHLO's portable bytecode.
+pub const PROGRAM_FORMAT: &str = BYTECODE;
 
+const BYTECODE: &str = "stablehlo-bytecode";
+
+/// What previews of the container wrote.
 const TEXT: &str = "stablehlo-text";
 
 /// A version of StableHLO (VHLO) that a program can be written as: 0.9.0 to 1.20.0.
@@ -75,29 +81,65 @@ pub(crate) struct Encoded {
 }
 
 /// Writes a program in [`PROGRAM_FORMAT`], as the version that was asked for or else the newest.
-pub(crate) fn encode(module: &Module, version: Option<StablehloVersion>) -> Result<Encoded, ExportError> {
+pub(crate) fn encode(module: Module, version: Option<StablehloVersion>) -> Result<Encoded, ExportError> {
     let version = version.unwrap_or(StablehloVersion::CURRENT);
-    // Text has no versions of its own: it is printed with the operations of the newest.
-    if version != StablehloVersion::CURRENT {
-        return Err(ExportError::input(format!(
-            "{TEXT} is written as StableHLO {} only, not as {version}",
-            StablehloVersion::CURRENT
-        )));
-    }
     Ok(Encoded {
         version: version.get(),
-        bytes: print_module(module, &PrintOptions::default()).into_bytes(),
+        bytes: portable(module, version, false)?.to_vec(),
     })
 }
 
+/// The portable bytecode of a program. Operations of CHLO, which it has no form for, become composites or calls of functions that
+/// say the same.
+///
+/// # Errors
+/// When the version cannot say what the program says; the error names what, and the version that can.
+pub fn portable(mut module: Module, version: StablehloVersion, locations: bool) -> Result<bytecode::Encoded, ExportError> {
+    let ProgramVersion { major, minor, patch } = version.get();
+    legalize(&mut module, Form::for_vhlo(major, minor)).map_err(|error| ExportError::input(error.to_string()))?;
+    let options = WriteOptions {
+        version: Version::new(major, minor, patch),
+        locations,
+    };
+    bytecode::write(&module, &options).map_err(|error| match error.kind() {
+        WriteErrorKind::NeedsVersion { .. } => ExportError::version(error),
+        _ => ExportError::input(error.to_string()),
+    })
+}
+
+/// The module of a file of bytecode, which may not verify. Composites of CHLO operations are those operations again.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn from_portable(file: &Blob) -> Result<Portable, ExportError> {
+    let mut portable = bytecode::read(file).map_err(|error| match error.kind() {
+        ReadErrorKind::Unsupported => ExportError::version(error),
+        _ => ExportError::input(error.to_string()),
+    })?;
+    recognise(&mut portable.module);
+    Ok(portable)
+}
+
 /// Reads and verifies a program in a format that [`crate::reader`] reads.
-pub(crate) fn decode(format: &str, bytes: &[u8]) -> Result<Module, ExportError> {
+pub(crate) fn decode(format: &str, bytes: Vec<u8>) -> Result<Module, ExportError> {
     match format {
-        TEXT => decode_text(bytes),
+        BYTECODE => decode_bytecode(bytes),
+        TEXT => decode_text(&bytes),
         other => Err(ExportError::input(format!(
             "no reader for the program format `{other}`"
         ))),
     }
+}
+
+fn decode_bytecode(bytes: Vec<u8>) -> Result<Module, ExportError> {
+    let module = from_portable(&Blob::new(bytes))?.module;
+    let diagnostics = verify(&module);
+    if diagnostics.is_empty() {
+        return Ok(module);
+    }
+    let findings: Vec<String> = diagnostics.iter().map(|finding| format!("  {finding}")).collect();
+    let what = format!("the artifact's program is refused\n{}", findings.join("\n"));
+    Err(ExportError::input(what))
 }
 
 fn decode_text(bytes: &[u8]) -> Result<Module, ExportError> {
@@ -130,6 +172,8 @@ fn refused(text: &str, diagnostics: &[Diagnostic]) -> ExportError {
 
 #[cfg(test)]
 mod tests {
+    use artifact_ir::digest::program_digest;
+
     use super::*;
 
     #[test]
@@ -144,17 +188,23 @@ mod tests {
     }
 
     #[test]
-    fn text_is_written_as_the_newest_version_only() {
-        let text = "func.func @main() { return }";
+    fn an_older_version_says_what_it_lacks() {
+        let text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.tan %x : tensor<f32> return %0 : tensor<f32> }";
         let module = parse_module(text).into_module().unwrap();
         let version = |text: &str| Some(text.parse().unwrap());
-        let error = encode(&module, version("1.13.0"))
-            .map(drop)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("StableHLO 1.20.0 only, not as 1.13.0"), "{error}");
-        let encoded = encode(&module, version("1.20.0")).unwrap();
-        assert_eq!(encoded.bytes, encode(&module, None).unwrap().bytes);
+        let error = encode(module.clone(), version("1.3.0")).map(drop).unwrap_err();
+        assert!(error.to_string().contains("'stablehlo.tan' needs StableHLO 1.4.0"), "{error}");
+        let encoded = encode(module, version("1.4.0")).unwrap();
+        assert_eq!(encoded.version.to_string(), "1.4.0");
+    }
+
+    #[test]
+    fn client_operations_come_back() {
+        let text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = chlo.erf %x : tensor<f32> -> tensor<f32> return %0 : tensor<f32> }";
+        let module = parse_module(text).into_module().unwrap();
+        let encoded = encode(module.clone(), None).unwrap();
+        let again = decode(PROGRAM_FORMAT, encoded.bytes).unwrap();
+        assert_eq!(program_digest(&again), program_digest(&module));
     }
 
     /// What this release writes, its own reader reads.

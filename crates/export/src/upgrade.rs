@@ -145,7 +145,7 @@ fn program(container: &Container, loaded: &Loaded) -> Result<(Vec<u8>, ProgramFo
     if format.name == PROGRAM_FORMAT {
         return Ok((container.program()?, format.clone()));
     }
-    let program = program::encode(loaded.module(), None)?;
+    let program = program::encode(loaded.module().clone(), None)?;
     let format = ProgramFormat {
         name: PROGRAM_FORMAT.to_owned(),
         version: program.version.to_string(),

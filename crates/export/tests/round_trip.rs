@@ -170,10 +170,39 @@ fn what_cannot_be_exported() {
     assert!(refusal(declared).contains("has no body"), "{}", refusal(declared));
 }
 
+/// A body that sees nothing from outside keeps its constants, and so do the functions that it calls.
+#[test]
+fn constants_of_isolated_regions_stay() {
+    let module = module(&format!(
+        "sdy.mesh @m = <[\"x\"=2]>
+         func.func private @shift(%x: tensor<2048xf32>) -> tensor<2048xf32> {{
+           %c = stablehlo.constant {0}
+           %r = stablehlo.add %x, %c : tensor<2048xf32>
+           return %r : tensor<2048xf32>
+         }}
+         func.func public @main(%x: tensor<4096xf32>) -> (tensor<4096xf32>, tensor<2048xf32>) {{
+           %r = sdy.manual_computation(%x) in_shardings=[<@m, [{{\"x\"}}]>] out_shardings=[<@m, [{{\"x\"}}]>] manual_axes={{\"x\"}} (%a: tensor<2048xf32>) {{
+             %b = func.call @shift(%a) : (tensor<2048xf32>) -> tensor<2048xf32>
+             %c = stablehlo.constant {1}
+             %d = stablehlo.add %b, %c : tensor<2048xf32>
+             sdy.return %d : tensor<2048xf32>
+           }} : (tensor<4096xf32>) -> tensor<4096xf32>
+           %s = stablehlo.constant {2}
+           return %r, %s : tensor<4096xf32>, tensor<2048xf32>
+         }}",
+        large(0),
+        large(1),
+        large(2)
+    ));
+    assert_eq!(comes_back(&module), 1);
+}
+
 #[test]
 fn programs_of_jax() {
-    for program in programs("jax").unwrap_or_default() {
-        comes_back(&module(&program.text));
+    for folder in ["jax", "jax_sharded"] {
+        for program in programs(folder).unwrap_or_default() {
+            comes_back(&module(&program.text));
+        }
     }
 }
 

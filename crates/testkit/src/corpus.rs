@@ -62,7 +62,7 @@ pub struct File {
 /// As [`programs`].
 #[must_use]
 pub fn files(folder: &str, extension: &str) -> Option<Vec<File>> {
-    let folder = folder_of(folder)?;
+    let folder = self::folder(folder)?;
     let mut paths = Vec::new();
     find(&folder, 0, extension, &mut paths);
     assert!(
@@ -100,17 +100,18 @@ pub fn text(file: &str) -> Option<String> {
     Some(text.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// A folder of the corpus; a line says so when the variable is unset.
-fn folder_of(folder: &str) -> Option<PathBuf> {
-    let root = root();
-    if root.is_none() {
-        eprintln!("SKIPPED: {VARIABLE} is not set, so no program of `{folder}` is read");
+/// A folder of the corpus, for those who read it by themselves; `None`, and a line that says so, when the variable is unset.
+#[must_use]
+pub fn folder(name: &str) -> Option<PathBuf> {
+    let found = root().map(|root| root.join(name));
+    if found.is_none() {
+        eprintln!("SKIPPED: {VARIABLE} is not set, so `{name}` is not read");
     }
-    Some(root?.join(folder))
+    found
 }
 
 fn read(folder: &str, levels: usize) -> Option<Vec<Program>> {
-    let folder = folder_of(folder)?;
+    let folder = self::folder(folder)?;
     let mut paths = Vec::new();
     find(&folder, levels, "mlir", &mut paths);
     assert!(!paths.is_empty(), "there is no program in {}", folder.display());
