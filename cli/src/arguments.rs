@@ -74,8 +74,8 @@ A shape has a number or an expression for each dimension: b, 2*b + 1, floordiv(b
 dimension as the program has it, `...` all that follow. A variable is at least 1 unless a constraint says less. Constraints
 compare expressions: `a >= 2*b`, `0 <= b < 64`, `mod(b, 8) == 0`.")]
 pub(crate) struct ExportArguments {
-    /// StableHLO text
-    #[arg(value_name = "PROGRAM.mlir")]
+    /// StableHLO, as text or portable bytecode; what the file holds counts, not its name
+    #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
     /// The artifact to write; an existing one is replaced at once or not at all
     #[arg(short, long, value_name = "F.artifact")]
@@ -260,7 +260,7 @@ or uint8; or all of them as the package ml_dtypes saves them.
 
 A program with dimensions that are not static is made static for the sizes of the given arrays first.")]
 pub(crate) struct RunArguments {
-    /// An artifact, or StableHLO text
+    /// An artifact, or StableHLO as text or portable bytecode
     #[arg(value_name = "F|PROGRAM")]
     pub(crate) program: PathBuf,
     /// Run only an artifact that is sealed as this trust file asks
@@ -342,14 +342,27 @@ pub(crate) struct CheckArguments {
 pub(crate) enum Format {
     /// StableHLO text
     Mlir,
+    /// StableHLO's portable bytecode
+    Mlirbc,
+}
+
+impl Format {
+    /// How names of files in it end.
+    pub(crate) const fn extension(self) -> &'static str {
+        match self {
+            Self::Mlir => "mlir",
+            Self::Mlirbc => "mlirbc",
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   artifact convert model.artifact --to mlir -o model.mlir
+  artifact convert model.mlir --to mlirbc --stablehlo 1.13.0 -o model.mlirbc
   artifact convert programs/ --to mlir --output-dir printed/")]
 pub(crate) struct ConvertArguments {
-    /// Artifacts, StableHLO text, or folders of them
+    /// Artifacts, StableHLO as text or portable bytecode, or folders of them
     #[arg(value_name = "F", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// What to write
@@ -361,6 +374,9 @@ pub(crate) struct ConvertArguments {
     /// Output folder: one file for each input, under its name
     #[arg(long)]
     pub(crate) output_dir: Option<PathBuf>,
+    /// The version of StableHLO that bytecode is written as, 0.9.0 to 1.20.0; the newest by default
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) stablehlo: Option<String>,
     /// Keep the locations that the exporter recorded; names of arguments are among them
     #[arg(long)]
     pub(crate) locations: bool,

@@ -4,24 +4,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artifact_container::atomic::atomic_write;
+use artifact_export::{StablehloVersion, StablehloVersionError, portable};
 use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
-use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 
 use crate::arguments::{ConvertArguments, Format};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files::{self, files_under, has_extension};
 use crate::output;
-use crate::program::{is_artifact, read_text, refused};
+use crate::program::is_artifact;
 use crate::rewriting;
+use crate::source::Source;
 
 pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
-    let Format::Mlir = options.to;
+    let writing = Writing::of(options)?;
     let inputs = inputs(&options.inputs)?;
     if inputs.is_empty() {
         return Err(Failure::input("there is no program in what was given")
-            .hint("name .mlir files, artifacts, or folders that hold them"));
+            .hint("name artifacts, .mlir or .mlirbc files, or folders that hold them"));
     }
     if inputs.len() != 1 && options.output_dir.is_none() {
         let what = format!("{} files cannot be written to one place", inputs.len());
@@ -32,17 +33,19 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
         files::refuse_overwriting(target, inputs.iter().map(PathBuf::as_path))?;
     }
     for (input, target) in inputs.iter().zip(targets) {
-        let text = convert(input, options)?;
+        let bytes = convert(input, &writing)?;
         match target {
             Some(path) => {
-                atomic_write(&path, text.as_bytes())
-                    .map_err(|error| Failure::file("cannot write", &path, &error))?;
+                atomic_write(&path, &bytes).map_err(|error| Failure::file("cannot write", &path, &error))?;
             }
-            None => output::text(&text)?,
+            None => output::bytes(&bytes)?,
         }
     }
     Ok(Exit::Ok)
 }
+
+/// How the names of programs in folders end.
+const EXTENSIONS: [&str; 3] = ["mlir", "mlirbc", "artifact"];
 
 fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut inputs = Vec::new();
@@ -52,7 +55,7 @@ fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
             inputs.extend(
                 found
                     .into_iter()
-                    .filter(|file| has_extension(file, "mlir") || has_extension(file, "artifact")),
+                    .filter(|file| EXTENSIONS.iter().any(|extension| has_extension(file, extension))),
             );
         } else {
             inputs.push(path.clone());
@@ -73,7 +76,7 @@ fn targets(inputs: &[PathBuf], options: &ConvertArguments) -> Outcome<Vec<Option
         let name = input
             .file_stem()
             .ok_or_else(|| Failure::usage(format!("{} has no file name", input.display())))?;
-        Ok(folder.join(name).with_added_extension("mlir"))
+        Ok(folder.join(name).with_added_extension(options.to.extension()))
     };
     let targets = inputs.iter().map(target).collect::<Outcome<Vec<PathBuf>>>()?;
     for (input, target) in inputs.iter().zip(&targets) {
@@ -86,43 +89,80 @@ fn targets(inputs: &[PathBuf], options: &ConvertArguments) -> Outcome<Vec<Option
     Ok(targets.into_iter().map(Some).collect())
 }
 
-fn convert(input: &Path, options: &ConvertArguments) -> Outcome<String> {
-    let form = if options.generic {
-        OperationForm::Generic
-    } else {
-        OperationForm::Pretty
-    };
-    let print = PrintOptions {
-        locations: options.locations,
-        form,
-    };
+/// What is written, and how.
+enum Writing {
+    Text(PrintOptions),
+    Bytecode {
+        version: StablehloVersion,
+        locations: bool,
+    },
+}
+
+impl Writing {
+    fn of(options: &ConvertArguments) -> Outcome<Self> {
+        let locations = options.locations;
+        match (options.to, &options.stablehlo) {
+            (Format::Mlir, None) => Ok(Self::Text(PrintOptions {
+                locations,
+                form: if options.generic {
+                    OperationForm::Generic
+                } else {
+                    OperationForm::Pretty
+                },
+            })),
+            (Format::Mlir, Some(_)) => Err(Failure::usage(
+                "--stablehlo is for bytecode: text has no versions",
+            )),
+            (Format::Mlirbc, _) if options.generic => Err(Failure::usage("--generic is for text")),
+            (Format::Mlirbc, version) => {
+                let version = version.as_deref().map(str::parse).transpose();
+                let version =
+                    version.map_err(|error: StablehloVersionError| Failure::usage(error.to_string()))?;
+                Ok(Self::Bytecode {
+                    version: version.unwrap_or(StablehloVersion::CURRENT),
+                    locations,
+                })
+            }
+        }
+    }
+
+    fn write(&self, input: &Path, modules: Vec<Module>) -> Outcome<Vec<u8>> {
+        match self {
+            Self::Text(print) => {
+                let texts = modules.iter().map(|module| print_module(module, print));
+                Ok(texts.collect::<String>().into_bytes())
+            }
+            Self::Bytecode { version, locations } => {
+                let count = modules.len();
+                let (Some(module), 1) = (modules.into_iter().next(), count) else {
+                    let what = format!(
+                        "{} holds {count} modules, and bytecode holds one",
+                        input.display()
+                    );
+                    return Err(Failure::input(what));
+                };
+                let encoded =
+                    portable(module, *version, *locations).map_err(|error| Failure::export(input, &error))?;
+                Ok(encoded.to_vec())
+            }
+        }
+    }
+}
+
+fn convert(input: &Path, writing: &Writing) -> Outcome<Vec<u8>> {
     if is_artifact(input)? {
         let (loaded, dropped) = rewriting::open(input)?;
         let module = loaded
             .into_module()
             .map_err(|error| Failure::export(input, &error))?;
         rewriting::tell(dropped.as_ref(), input);
-        return Ok(print_module(&module, &print));
+        return writing.write(input, vec![module]);
     }
-    let text = read_text(input)?;
-    let modules = modules(input, &text)?;
-    Ok(modules
-        .iter()
-        .map(|module| print_module(module, &print))
-        .collect())
-}
-
-fn modules(path: &Path, text: &str) -> Outcome<Vec<Module>> {
-    let modules = parse_module(text)
-        .into_modules()
-        .map_err(|diagnostics| refused(path, text, &diagnostics))?;
-    if modules.is_empty() {
-        return Err(Failure::input(format!("{} holds no module", path.display())));
-    }
+    let source = Source::read(input)?;
+    let modules = source.modules()?;
     let findings: Vec<_> = modules.iter().flat_map(verify).collect();
-    if findings.is_empty() {
-        Ok(modules)
-    } else {
-        Err(refused(path, text, &findings))
+    if !findings.is_empty() {
+        return Err(source.refused(&findings));
     }
+    writing.write(input, modules)
 }

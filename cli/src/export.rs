@@ -11,7 +11,8 @@ use crate::dimensions;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::output;
-use crate::program::{export_text, is_artifact, read_text, unfit};
+use crate::program::is_artifact;
+use crate::source::Source;
 
 pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     let usage = |error: &dyn std::error::Error| Failure::usage(error.to_string());
@@ -29,17 +30,17 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     if is_artifact(&options.program)? {
         let what = format!("{} is an artifact already", options.program.display());
         return Err(
-            Failure::input(what).hint("give StableHLO text; `artifact convert` prints an artifact's program")
+            Failure::input(what).hint("give StableHLO; `artifact convert` writes an artifact's program")
         );
     }
     files::refuse_overwriting(&options.output, [options.program.as_path()])?;
-    let text = read_text(&options.program)?;
-    let exported = export_text(&options.program, &text)?;
+    let source = Source::read(&options.program)?;
+    let exported = source.export()?;
     let exported = match shapes.arguments.is_empty() {
         true => exported,
         false => exported
             .with_shapes(&shapes)
-            .map_err(|error| unfit(&options.program, &text, &error))?,
+            .map_err(|error| source.unfit(&error))?,
     };
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
     let mut file = AtomicFile::create(&options.output).map_err(|error| refuse(&error))?;

@@ -87,6 +87,10 @@ impl Failure {
         Self::new(Exit::BadInput, what)
     }
 
+    pub(crate) fn version(what: impl Into<String>) -> Self {
+        Self::new(Exit::Incompatible, what)
+    }
+
     pub(crate) fn not_allowed(what: impl Into<String>) -> Self {
         Self::new(Exit::NotAllowed, what)
     }

@@ -23,6 +23,7 @@ mod random;
 mod rewriting;
 mod run;
 mod sign;
+mod source;
 mod specialize;
 mod tensors;
 mod trust;

@@ -1,29 +1,21 @@
-//! Programs from files: artifacts and StableHLO text.
+//! Programs from files: artifacts and what else holds one.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::compat::Requirements;
 use artifact_container::{Container, MAGIC};
-use artifact_core::limit::Limit;
-use artifact_export::{ExportError, Exported, Loaded, Signature};
-use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
+use artifact_export::{ExportError, Loaded, Signature};
+use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::Type;
 use artifact_refine::{Fact, Obligation, refine};
-use artifact_stablehlo::parse::parse_module;
-use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::source::Source;
 use crate::trust::Trust;
-
-/// Largest program text that is read.
-const PROGRAM_BYTES: Limit = Limit::new("the program's text", 1 << 31, "bytes");
-
-/// The first bytes of MLIR bytecode, portable artifacts among them.
-const BYTECODE_MAGIC: &[u8] = b"ML\xefR";
 
 /// A verified program, ready to run.
 pub(crate) struct Program {
@@ -34,17 +26,17 @@ pub(crate) struct Program {
     pub(crate) constants: Vec<Literal>,
     /// What the artifact needs of its reader; a text needs nothing.
     pub(crate) requirements: Option<Requirements>,
-    /// The text that the module was read from, for messages; an artifact's is not kept.
-    text: Option<String>,
+    /// What the module was read from, for messages; an artifact's places mean nothing to its user.
+    source: Option<Source>,
 }
 
 impl Program {
-    /// Reads an artifact or StableHLO text, whichever the file is.
+    /// Reads an artifact or another program, whichever the file is.
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
         if is_artifact(path)? {
             Self::from_artifact(path)
         } else {
-            Self::from_text(path, read_text(path)?)
+            Self::from_source(Source::read(path)?)
         }
     }
 
@@ -79,19 +71,19 @@ impl Program {
             signature: loaded.signature().clone(),
             constants: loaded.constants().to_vec(),
             requirements: Some(loaded.requirements().clone()),
-            text: None,
+            source: None,
         }
     }
 
-    fn from_text(path: &Path, text: String) -> Outcome<Self> {
-        let exported = export_text(path, &text)?;
+    fn from_source(source: Source) -> Outcome<Self> {
+        let exported = source.export()?;
         Ok(Self {
             module: exported.module().clone(),
             entry: exported.entry(),
             signature: exported.signature().clone(),
             constants: Vec::new(),
             requirements: None,
-            text: Some(text),
+            source: Some(source),
         })
     }
 
@@ -113,66 +105,10 @@ impl Program {
         Ok(refined.obligations)
     }
 
-    /// Where an operation stands, rendered, when the program was read from text.
-    pub(crate) fn place(&self, path: &Path, source: SourceOffset) -> Option<String> {
-        place(path, self.text.as_deref()?, source)
+    /// Where an operation stands, where that means something.
+    pub(crate) fn place(&self, source: SourceOffset) -> Option<String> {
+        self.source.as_ref()?.place(source)
     }
-}
-
-/// `file:line:column` of an operation.
-pub(crate) fn place(path: &Path, text: &str, source: SourceOffset) -> Option<String> {
-    let position = SourceText::new(path.display().to_string(), text).position(source.get()?);
-    Some(format!(
-        "at {}:{}:{}",
-        path.display(),
-        position.line,
-        position.column
-    ))
-}
-
-/// Reads the text of a program.
-pub(crate) fn read_text(path: &Path) -> Outcome<String> {
-    let bytes = files::read(path, &PROGRAM_BYTES)?;
-    if bytes.starts_with(BYTECODE_MAGIC) {
-        let what = format!("{} is MLIR bytecode, which is not read yet", path.display());
-        return Err(Failure::engine(what).hint("export the program as text: `exported.mlir_module()` in JAX"));
-    }
-    if bytes.starts_with("\u{feff}".as_bytes()) {
-        let what = format!("{} starts with a byte order mark", path.display());
-        return Err(Failure::input(what).hint("save it as UTF-8 without the mark"));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let what = format!("{} is neither an artifact nor StableHLO text", path.display());
-        Failure::input(what).because(&error).hint(format!(
-            "line {line} is not UTF-8; give a .mlir file or an artifact written by `artifact export`"
-        ))
-    })
-}
-
-/// Parses and verifies a text that holds one program.
-pub(crate) fn export_text(path: &Path, text: &str) -> Outcome<Exported> {
-    let module = parse_module(text)
-        .into_module()
-        .map_err(|diagnostics| refused(path, text, &diagnostics))?;
-    Exported::new(module).map_err(|error| unfit(path, text, &error))
-}
-
-/// A program that cannot be exported, with its findings in the text.
-pub(crate) fn unfit(path: &Path, text: &str, error: &ExportError) -> Failure {
-    if error.diagnostics.is_empty() {
-        Failure::export(path, error)
-    } else {
-        refused(path, text, &error.diagnostics)
-    }
-}
-
-/// A text that is wrong, with every finding.
-pub(crate) fn refused(path: &Path, text: &str, findings: &[Diagnostic]) -> Failure {
-    let name = path.display().to_string();
-    let findings = SourceText::new(name.as_str(), text).render_all(findings);
-    Failure::input(format!("{name} is refused\n{}", findings.trim_end()))
 }
 
 /// Whether a file starts as an artifact does.

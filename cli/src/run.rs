@@ -76,9 +76,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     }
     let mut exit = Exit::Ok;
     for failure in &outcome.failures {
-        let place = program
-            .place(&options.program, failure.source)
-            .unwrap_or_default();
+        let place = program.place(failure.source).unwrap_or_default();
         output::note(&format!("{}: {} {place}", failure.check, failure.message));
         exit = Exit::CheckFailed;
     }
@@ -137,7 +135,7 @@ pub(crate) fn run(
     inputs: Vec<Value>,
     options: &Options,
 ) -> Outcome<RunOutcome> {
-    let stopped = |error| Failure::eval(path, &error, program.place(path, error.source_offset()));
+    let stopped = |error| Failure::eval(path, &error, program.place(error.source_offset()));
     let mut values = inputs;
     for constant in &program.constants {
         let tensor = Tensor::from_literal(constant)

@@ -16,7 +16,8 @@ use crate::check::report::Verdict;
 use crate::dimensions;
 use crate::evaluation;
 use crate::failure::Failure;
-use crate::program::{Program, export_text, read_text};
+use crate::program::Program;
+use crate::source::Source;
 use crate::tensors::literal_of;
 
 pub(crate) fn judge(path: &Path, cases: &Cases, settings: &Settings) -> Verdict {
@@ -25,8 +26,7 @@ pub(crate) fn judge(path: &Path, cases: &Cases, settings: &Settings) -> Verdict 
 
 fn judge_all(path: &Path, cases: &Cases, settings: &Settings) -> Result<Verdict, Failure> {
     let program = if settings.through_artifact {
-        let text = read_text(path)?;
-        reopened(path, &export_text(path, &text)?)?
+        reopened(path, &Source::read(path)?.export()?)?
     } else {
         Program::open(path)?
     };
@@ -84,7 +84,7 @@ fn judge_case(
     let outcome = match evaluation::run(&program.module, program.entry, inputs, &options) {
         Ok(outcome) => outcome,
         Err(error) => {
-            let place = program.place(path, error.source_offset());
+            let place = program.place(error.source_offset());
             let reason = place.map_or_else(|| error.to_string(), |place| format!("{error} {place}"));
             let unsupported = error.kind() == EvalErrorKind::Unsupported;
             return Ok(if unsupported {

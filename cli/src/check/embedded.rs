@@ -4,17 +4,16 @@ use std::path::Path;
 
 use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome as RunOutcome, Value};
 use artifact_export::{Exported, PackOptions, Waivers, pack};
-use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
+use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::verify::verify;
-use artifact_stablehlo::parse::parse_module;
-use artifact_stablehlo::source::SourceText;
 
 use crate::check::Settings;
 use crate::check::report::Verdict;
 use crate::evaluation;
 use crate::failure::Failure;
-use crate::program::{self, Program};
+use crate::program::Program;
+use crate::source::Source;
 
 /// Runs every module of a file. `disabled` is why its list says that it is not run.
 pub(crate) fn judge(path: &Path, disabled: Option<&str>, settings: &Settings) -> Verdict {
@@ -30,26 +29,21 @@ pub(crate) fn judge(path: &Path, disabled: Option<&str>, settings: &Settings) ->
 }
 
 fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
-    let text = program::read_text(path)?;
-    let modules = parse_module(&text)
-        .into_modules()
-        .map_err(|diagnostics| first_finding(path, &text, &diagnostics))?;
-    if modules.is_empty() {
-        return Err(Failure::input("the text holds no module and no function"));
-    }
+    let source = Source::read(path)?;
+    let modules = source.modules()?;
     let mut checks = 0;
     for module in modules {
         let findings = verify(&module);
         if !findings.is_empty() {
-            return Err(first_finding(path, &text, &findings));
+            return Err(source.first_finding(&findings));
         }
-        match run_module(path, &text, module, settings) {
+        match run_module(path, &source, module, settings) {
             Ok(outcome) => {
                 checks += outcome.checks;
                 if let Some(failure) = outcome.failures.first() {
                     let reason = format!("{}: {}", failure.check, failure.message);
-                    // The places in an artifact are those of the text that is in it.
-                    let source = if settings.through_artifact {
+                    // The places in an artifact are those of the bytecode that is in it.
+                    let at = if settings.through_artifact {
                         SourceOffset::NONE
                     } else {
                         failure.source
@@ -58,10 +52,10 @@ fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
                         0 => String::new(),
                         more => format!(" ({more} more)"),
                     };
-                    return Ok(Verdict::Failed(placed(reason, path, &text, source) + &more));
+                    return Ok(Verdict::Failed(placed(reason, &source, at) + &more));
                 }
             }
-            Err(stop) => return Ok(stop.verdict(path, &text)),
+            Err(stop) => return Ok(stop.verdict(&source)),
         }
     }
     Ok(if checks > 0 {
@@ -80,10 +74,10 @@ enum Stop {
 }
 
 impl Stop {
-    fn verdict(self, path: &Path, text: &str) -> Verdict {
+    fn verdict(self, source: &Source) -> Verdict {
         match self {
             Self::Eval(error) => {
-                let reason = placed(error.to_string(), path, text, error.source_offset());
+                let reason = placed(error.to_string(), source, error.source_offset());
                 if error.kind() == EvalErrorKind::Unsupported {
                     Verdict::Unsupported(reason)
                 } else {
@@ -97,7 +91,7 @@ impl Stop {
     }
 }
 
-fn run_module(path: &Path, text: &str, module: Module, settings: &Settings) -> Result<RunOutcome, Stop> {
+fn run_module(path: &Path, source: &Source, module: Module, settings: &Settings) -> Result<RunOutcome, Stop> {
     let options = Options {
         steps_max: Some(settings.steps_max),
         bytes_max: Some(settings.bytes_max),
@@ -107,7 +101,7 @@ fn run_module(path: &Path, text: &str, module: Module, settings: &Settings) -> R
         return Err(Stop::NeedsInputs);
     }
     if settings.through_artifact {
-        return through_artifact(path, text, module, &options);
+        return through_artifact(path, source, module, &options);
     }
     run(&module, entry, Vec::new(), &options)
 }
@@ -122,17 +116,22 @@ fn run(
 }
 
 /// A reason with the place of the operation, where there is one.
-fn placed(reason: String, path: &Path, text: &str, source: SourceOffset) -> String {
-    match program::place(path, text, source) {
+fn placed(reason: String, source: &Source, at: SourceOffset) -> String {
+    match source.place(at) {
         Some(place) => format!("{reason} {place}"),
         None => reason,
     }
 }
 
 /// Packs the module in a temporary folder, opens the artifact and runs that.
-fn through_artifact(path: &Path, text: &str, module: Module, options: &Options) -> Result<RunOutcome, Stop> {
-    let exported = Exported::new(module)
-        .map_err(|error| Stop::Artifact(first_finding(path, text, &error.diagnostics)))?;
+fn through_artifact(
+    path: &Path,
+    source: &Source,
+    module: Module,
+    options: &Options,
+) -> Result<RunOutcome, Stop> {
+    let exported =
+        Exported::new(module).map_err(|error| Stop::Artifact(source.first_finding(&error.diagnostics)))?;
     let program = reopened(path, &exported).map_err(Stop::Artifact)?;
     crate::run::run(&program, path, Vec::new(), options).map_err(Stop::Artifact)
 }
@@ -147,18 +146,4 @@ pub(crate) fn reopened(path: &Path, exported: &Exported) -> Result<Program, Fail
     };
     pack(exported, &options, &mut bytes).map_err(|error| Failure::export(path, &error))?;
     Program::from_bytes(path, bytes.into_inner())
-}
-
-/// A file that is refused, with the first of its findings: a list of many files has one line for each.
-fn first_finding(path: &Path, text: &str, diagnostics: &[Diagnostic]) -> Failure {
-    let source = SourceText::new(path.display().to_string(), text);
-    let first = diagnostics.first();
-    let position = first
-        .map(|first| first.source)
-        .unwrap_or(SourceOffset::NONE)
-        .get()
-        .map(|at| source.position(at));
-    let place = position.map_or_else(String::new, |at| format!("{}:{}: ", at.line, at.column));
-    let message = first.map_or("it is refused", |first| &first.message);
-    Failure::input(format!("{place}{message}"))
 }

@@ -8,16 +8,19 @@ use artifact_stablehlo::source::SourceText;
 
 use crate::check::plan::Expected;
 use crate::check::report::Verdict;
-use crate::program::read_text;
+use crate::source::Source;
 
 /// A program passes when a finding is on a line that its list names.
 pub(crate) fn judge(path: &Path, expected: &[Expected]) -> Verdict {
-    let text = match read_text(path) {
-        Ok(text) => text,
+    let read = match Source::read(path) {
+        Ok(read) => read,
         Err(failure) => return Verdict::Failed(failure.one_line()),
     };
-    let source = SourceText::new(path.display().to_string(), &text);
-    let parsed = parse_module(&text);
+    let Some(text) = read.text() else {
+        return Verdict::Failed("it is not text, so it has no line to be refused at".to_owned());
+    };
+    let source = SourceText::new(path.display().to_string(), text);
+    let parsed = parse_module(text);
     let mut findings = parsed.diagnostics;
     // What was read only in part breaks rules that the whole may keep.
     if findings.is_empty() {

@@ -1,5 +1,6 @@
 //! A verified program with its signature.
 
+use artifact_chlo::recognise;
 use artifact_ir::module::{Function, FunctionId, Module};
 use artifact_ir::verify::verify;
 
@@ -16,15 +17,17 @@ pub struct Exported {
 }
 
 impl Exported {
-    /// Verifies a module and finds its entry: `main`, or the only function.
+    /// Verifies a module and finds its entry: `main`, or the only function. Composites that stand for operations of CHLO, which
+    /// exporters write, become those operations.
     ///
     /// # Errors
     /// The findings of the verifier, or that there is no entry.
-    pub fn new(module: Module) -> Result<Self, ExportError> {
+    pub fn new(mut module: Module) -> Result<Self, ExportError> {
         let diagnostics = verify(&module);
         if !diagnostics.is_empty() {
             return Err(ExportError::invalid(diagnostics));
         }
+        recognise(&mut module);
         let no_entry =
             "the program has no entry function: name one `main`, or give a program of one function";
         let entry = module.entry().ok_or_else(|| ExportError::input(no_entry))?;

@@ -29,6 +29,6 @@ pub use error::{ExportError, ExportErrorKind};
 pub use exported::Exported;
 pub use loaded::{Loaded, read_options, reader};
 pub use pack::{CALLING_CONVENTION, PackOptions, UnknownReader, pack, reader_release};
-pub use program::{PROGRAM_FORMAT, StablehloVersion, StablehloVersionError, from_portable, portable};
+pub use program::{PROGRAM_FORMAT, StablehloVersion, StablehloVersionError, portable};
 pub use signature::{Argument, Signature};
 pub use upgrade::{Change, UPGRADED_FROM, Upgraded, is_current, upgrade};

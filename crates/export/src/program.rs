@@ -9,7 +9,7 @@ use artifact_core::version::{OutOfRange, ProgramRange, ProgramVersion};
 use artifact_ir::diagnostic::Diagnostic;
 use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
-use artifact_stablehlo::bytecode::{self, Portable, ReadErrorKind, WriteErrorKind, WriteOptions};
+use artifact_stablehlo::bytecode::{self, WriteErrorKind, WriteOptions};
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
 use artifact_stablehlo::vhlo::Version;
@@ -45,6 +45,14 @@ impl StablehloVersion {
             Ok(()) => Ok(Self(version)),
             Err(OutOfRange::TooOld | OutOfRange::TooNew) => Err(StablehloVersionError(version.to_string())),
         }
+    }
+
+    /// The same, as the writer of bytecode takes it.
+    fn vhlo(self) -> Version {
+        // The range holds no larger number.
+        let number = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
+        let ProgramVersion { major, minor, patch } = self.0;
+        Version::new(number(major), number(minor), number(patch))
     }
 
     /// Its numbers.
@@ -94,30 +102,19 @@ pub(crate) fn encode(module: Module, version: Option<StablehloVersion>) -> Resul
 ///
 /// # Errors
 /// When the version cannot say what the program says; the error names what, and the version that can.
-pub fn portable(mut module: Module, version: StablehloVersion, locations: bool) -> Result<bytecode::Encoded, ExportError> {
-    let ProgramVersion { major, minor, patch } = version.get();
-    legalize(&mut module, Form::for_vhlo(major, minor)).map_err(|error| ExportError::input(error.to_string()))?;
-    let options = WriteOptions {
-        version: Version::new(major, minor, patch),
-        locations,
-    };
+pub fn portable(
+    mut module: Module,
+    version: StablehloVersion,
+    locations: bool,
+) -> Result<bytecode::Encoded, ExportError> {
+    let version = version.vhlo();
+    let form = Form::for_vhlo(version.major.into(), version.minor.into());
+    legalize(&mut module, form).map_err(|error| ExportError::input(error.to_string()))?;
+    let options = WriteOptions { version, locations };
     bytecode::write(&module, &options).map_err(|error| match error.kind() {
         WriteErrorKind::NeedsVersion { .. } => ExportError::version(error),
         _ => ExportError::input(error.to_string()),
     })
-}
-
-/// The module of a file of bytecode, which may not verify. Composites of CHLO operations are those operations again.
-///
-/// # Errors
-/// A file that cannot be read.
-pub fn from_portable(file: &Blob) -> Result<Portable, ExportError> {
-    let mut portable = bytecode::read(file).map_err(|error| match error.kind() {
-        ReadErrorKind::Unsupported => ExportError::version(error),
-        _ => ExportError::input(error.to_string()),
-    })?;
-    recognise(&mut portable.module);
-    Ok(portable)
 }
 
 /// Reads and verifies a program in a format that [`crate::reader`] reads.
@@ -132,9 +129,13 @@ pub(crate) fn decode(format: &str, bytes: Vec<u8>) -> Result<Module, ExportError
 }
 
 fn decode_bytecode(bytes: Vec<u8>) -> Result<Module, ExportError> {
-    let module = from_portable(&Blob::new(bytes))?.module;
+    let read = bytecode::read(&Blob::new(bytes));
+    let mut module = read
+        .map_err(|error| ExportError::input(error.to_string()))?
+        .module;
     let diagnostics = verify(&module);
     if diagnostics.is_empty() {
+        recognise(&mut module);
         return Ok(module);
     }
     let findings: Vec<String> = diagnostics.iter().map(|finding| format!("  {finding}")).collect();
@@ -193,7 +194,12 @@ mod tests {
         let module = parse_module(text).into_module().unwrap();
         let version = |text: &str| Some(text.parse().unwrap());
         let error = encode(module.clone(), version("1.3.0")).map(drop).unwrap_err();
-        assert!(error.to_string().contains("'stablehlo.tan' needs StableHLO 1.4.0"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("'stablehlo.tan' needs StableHLO 1.4.0"),
+            "{error}"
+        );
         let encoded = encode(module, version("1.4.0")).unwrap();
         assert_eq!(encoded.version.to_string(), "1.4.0");
     }

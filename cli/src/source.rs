@@ -1,0 +1,167 @@
+//! Programs in files that are no artifacts, recognised by what they hold: StableHLO text and portable bytecode.
+
+use std::path::{Path, PathBuf};
+
+use artifact_core::blob::Blob;
+use artifact_core::limit::Limit;
+use artifact_export::{ExportError, Exported};
+use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
+use artifact_ir::module::Module;
+use artifact_stablehlo::bytecode::{self, ReadErrorKind, is_bytecode};
+use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::source::SourceText;
+
+use crate::failure::{Failure, Outcome};
+use crate::files;
+
+/// Largest program that is read.
+const PROGRAM_BYTES: Limit = Limit::new("the program", 1 << 31, "bytes");
+
+/// A program as its file holds it.
+pub(crate) struct Source {
+    path: PathBuf,
+    content: Content,
+}
+
+enum Content {
+    Text(String),
+    Bytecode(Blob),
+}
+
+impl Source {
+    /// Reads a file.
+    pub(crate) fn read(path: &Path) -> Outcome<Self> {
+        let bytes = files::read(path, &PROGRAM_BYTES)?;
+        let content = if is_bytecode(&bytes) {
+            Content::Bytecode(Blob::new(bytes))
+        } else {
+            Content::Text(text(path, bytes)?)
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            content,
+        })
+    }
+
+    /// The text, where it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Text(text) => Some(text),
+            Content::Bytecode(_) => None,
+        }
+    }
+
+    /// The modules, which may not verify.
+    pub(crate) fn modules(&self) -> Outcome<Vec<Module>> {
+        let modules = match &self.content {
+            Content::Text(text) => parse_module(text)
+                .into_modules()
+                .map_err(|findings| self.refused(&findings))?,
+            Content::Bytecode(file) => vec![self.bytecode(file)?],
+        };
+        if modules.is_empty() {
+            return Err(Failure::input(format!("{} holds no module", self.path.display())));
+        }
+        Ok(modules)
+    }
+
+    fn bytecode(&self, file: &Blob) -> Outcome<Module> {
+        let read = bytecode::read(file).map_err(|error| {
+            let what = format!("{} is refused", self.path.display());
+            let failure = match error.kind() {
+                ReadErrorKind::Unsupported => Failure::version(what),
+                _ => Failure::input(what),
+            };
+            failure.because(&error)
+        })?;
+        Ok(read.module)
+    }
+
+    /// The only module, verified, with its signature.
+    pub(crate) fn export(&self) -> Outcome<Exported> {
+        let module = match &self.content {
+            Content::Text(text) => parse_module(text)
+                .into_module()
+                .map_err(|findings| self.refused(&findings))?,
+            Content::Bytecode(file) => self.bytecode(file)?,
+        };
+        Exported::new(module).map_err(|error| self.unfit(&error))
+    }
+
+    /// A program that cannot be exported, with its findings at their places.
+    pub(crate) fn unfit(&self, error: &ExportError) -> Failure {
+        if error.diagnostics.is_empty() {
+            Failure::export(&self.path, error)
+        } else {
+            self.refused(&error.diagnostics)
+        }
+    }
+
+    /// A program that is wrong, with every finding.
+    pub(crate) fn refused(&self, findings: &[Diagnostic]) -> Failure {
+        let name = self.path.display().to_string();
+        let findings = match &self.content {
+            Content::Text(text) => SourceText::new(name.as_str(), text).render_all(findings),
+            Content::Bytecode(_) => {
+                let shown: Vec<String> = findings.iter().map(|finding| at_byte(&name, finding)).collect();
+                shown.join("\n")
+            }
+        };
+        Failure::input(format!("{name} is refused\n{}", findings.trim_end()))
+    }
+
+    /// As [`Source::refused`], with the first finding only and without the file's name: a list of many files has one line for
+    /// each.
+    pub(crate) fn first_finding(&self, findings: &[Diagnostic]) -> Failure {
+        let Some(first) = findings.first() else {
+            return Failure::input("it is refused");
+        };
+        let place = match (first.source.get(), &self.content) {
+            (None, _) => String::new(),
+            (Some(offset), Content::Text(text)) => {
+                let position = SourceText::new(String::new(), text).position(offset);
+                format!("{}:{}: ", position.line, position.column)
+            }
+            (Some(offset), Content::Bytecode(_)) => format!("at byte {offset}: "),
+        };
+        Failure::input(format!("{place}{}", first.message))
+    }
+
+    /// Where an operation stands.
+    pub(crate) fn place(&self, source: SourceOffset) -> Option<String> {
+        let (name, offset) = (self.path.display(), source.get()?);
+        Some(match &self.content {
+            Content::Text(text) => {
+                let position = SourceText::new(name.to_string(), text).position(offset);
+                format!("at {name}:{}:{}", position.line, position.column)
+            }
+            Content::Bytecode(_) => format!("at byte {offset} of {name}"),
+        })
+    }
+}
+
+/// A finding in a file that has no lines.
+fn at_byte(name: &str, finding: &Diagnostic) -> String {
+    match finding.source.get() {
+        Some(offset) => format!("{name}: at byte {offset}: error: {finding}"),
+        None => format!("{name}: error: {finding}"),
+    }
+}
+
+fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        let what = format!("{} starts with a byte order mark", path.display());
+        return Err(Failure::input(what).hint("save it as UTF-8 without the mark"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let what = format!(
+            "{} is neither an artifact nor StableHLO, as text or as bytecode",
+            path.display()
+        );
+        Failure::input(what).because(&error).hint(format!(
+            "line {line} is not UTF-8; give an artifact, a .mlir file or a portable artifact of StableHLO"
+        ))
+    })
+}
