@@ -9,14 +9,15 @@ use artifact_ir::op::CustomCall;
 use artifact_ir::types::{ElementType, TensorType};
 
 use crate::comparison::Closeness;
+use crate::dynamic_call;
 use crate::error::EvalError;
 use crate::interpreter::{Frame, Process};
+use crate::lapack::Routine;
 use crate::scalar::Scalar;
 use crate::shape::operand;
 use crate::tensor::Tensor;
 use crate::testing::expect;
 use crate::value::Value;
-use crate::{dynamic_call, lapack};
 
 /// Runs a custom call.
 pub(crate) fn run<'m>(
@@ -32,9 +33,14 @@ pub(crate) fn run<'m>(
         "check.expect_almost_eq" => check(process, frame, op, Closeness::Absolute(1e-3)),
         "check.eq" => check_with_result(process, frame, op),
         "shape_assertion" => shape_assertion(&frame.tensors(op)?, op),
-        _ => match (lapack::routine(target), target.strip_prefix("stablehlo.dynamic_")) {
+        "ApproxTopK" => dynamic_call::approx_top_k(process, frame, op, call).map(values),
+        _ => match (Routine::of(target), target.strip_prefix("stablehlo.dynamic_")) {
             (Some(routine), _) => {
-                lapack::run(routine, &frame.tensors(op)?, backend_options(op, call)).map(values)
+                let (operands, types) = (frame.tensors(op)?, frame.result_types(op));
+                let options = backend_options(op, call);
+                routine
+                    .run(&operands, options, call, &types, process.record)
+                    .map(values)
             }
             (None, Some(name)) => dynamic_call::run(name, process, frame, op, call).map(values),
             (None, None) => {
@@ -48,7 +54,7 @@ pub(crate) fn run<'m>(
 }
 
 /// The dictionary of a typed custom call; JAX keeps it beside the operation's own attributes.
-fn backend_options<'a>(op: &'a Operation, call: &'a CustomCall) -> Option<&'a Attribute> {
+pub(crate) fn backend_options<'a>(op: &'a Operation, call: &'a CustomCall) -> Option<&'a Attribute> {
     match &call.backend_config {
         Some(options @ Attribute::Dictionary(_)) => Some(options),
         _ => op.attributes.get("mhlo.backend_config"),

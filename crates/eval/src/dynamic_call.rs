@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use artifact_ir::attribute::{Attribute, Padding, RngAlgorithm, StablehloAttribute};
 use artifact_ir::module::{FunctionId, Operation};
-use artifact_ir::op::{Chlo, Creation, CustomCall, ReduceWindow, Reduction, RngBitGenerator, TopK};
+use artifact_ir::op::{Chlo, Creation, CustomCall, ReduceWindow, Reduction, RngBitGenerator, Sort, TopK};
 use artifact_ir::types::TensorType;
 
+use crate::custom_call::backend_options;
 use crate::error::EvalError;
 use crate::interpreter::{Frame, Process};
-use crate::shape::{i64_operand, operand, resized, shape_operand};
+use crate::shape::{first_elements, i64_operand, operand, resized, shape_operand};
 use crate::tensor::Tensor;
 use crate::value::Value;
 use crate::{algebra, math};
@@ -44,6 +45,7 @@ pub(crate) fn run(
             };
             rng_bit_generator(*algorithm, &operands, &types)
         }
+        "approx_top_k" => approx_top_k(process, frame, op, call),
         "top_k" => top_k(&operands, &types),
         _ => Err(EvalError::unsupported(format!(
             "custom call stablehlo.dynamic_{name} is not evaluated"
@@ -74,6 +76,78 @@ fn top_k(operands: &[Tensor], types: &[Arc<TensorType>]) -> Result<Vec<Tensor>, 
     });
     let results = math::chlo(&op, std::slice::from_ref(from), &types)?;
     results.ok_or_else(|| EvalError::unsupported("chlo.top_k does not take these operands"))
+}
+
+/// Arrays, as many initial values, and then, unless the option `top_k` says it, k: the elements of the arrays that the
+/// comparator puts first along `reduction_dim`. This is exact; that fewer may be found is a liberty and no duty.
+///
+/// How many elements there are is `k`, or, unless they are to be aggregated, what the program declares.
+pub(crate) fn approx_top_k(
+    process: &mut Process<'_>,
+    frame: &Frame<'_>,
+    op: &Operation,
+    call: &CustomCall,
+) -> Result<Vec<Tensor>, EvalError> {
+    let (operands, types) = (frame.tensors(op)?, frame.result_types(op));
+    let invalid = |what: &str| EvalError::invalid_input(format!("an approximate top k {what}"));
+    let arrays = operands
+        .get(..types.len())
+        .ok_or_else(|| invalid("has fewer operands than results"))?;
+    let options = match backend_options(op, call) {
+        Some(Attribute::Dictionary(options)) => options,
+        _ => return Err(invalid("has no options")),
+    };
+    let number = |name: &str| options.get(name).and_then(Attribute::as_i64);
+    let dimension = number("reduction_dim").ok_or_else(|| invalid("names no reduction_dim"))?;
+    let shape = operand(arrays, 0)?.shape();
+    let along = usize::try_from(dimension)
+        .ok()
+        .filter(|along| *along < shape.len());
+    let along = along.ok_or_else(|| invalid("has no dimension of the number reduction_dim"))?;
+    let declared = types.first().and_then(|ty| ty.dims.get(along)?.as_static());
+    let k = match (number("top_k"), declared) {
+        (_, Some(declared)) => declared as i64,
+        (Some(k), None) => k,
+        (None, None) => match i64_operand(&operands, 2 * types.len())?[..] {
+            [k] => k,
+            _ => return Err(invalid("has a k that is not one number")),
+        },
+    };
+    if !(0..=shape[along] as i64).contains(&k) {
+        return Err(EvalError::runtime(format!(
+            "there are no {k} largest elements of {}",
+            shape[along]
+        )));
+    }
+    let symbol = call.called_computations.first();
+    let comparator = process.resolve(&symbol.ok_or_else(|| invalid("names no comparator"))?.root)?;
+    let mut apply = |_: usize, arguments: &[Tensor]| call_function(process, comparator, arguments);
+    let sort = Reduction::Sort(Sort {
+        dimension,
+        is_stable: true,
+    });
+    let types: Vec<Arc<TensorType>> = types.iter().map(|declared| resized(declared, &shape)).collect();
+    let sorted = algebra::reduction(&sort, arrays, &types, &mut apply)?;
+    let limits: Vec<i64> = shape
+        .iter()
+        .enumerate()
+        .map(|(dim, size)| if dim == along { k } else { *size as i64 })
+        .collect();
+    sorted
+        .iter()
+        .map(|tensor| first_elements(tensor, &limits))
+        .collect()
+}
+
+/// Calls a function of tensors.
+fn call_function(
+    process: &mut Process<'_>,
+    function: FunctionId,
+    arguments: &[Tensor],
+) -> Result<Vec<Tensor>, EvalError> {
+    let arguments = arguments.iter().cloned().map(Value::Tensor).collect();
+    let results = process.call(function, arguments)?;
+    results.iter().map(|result| result.as_tensor().cloned()).collect()
 }
 
 /// state, shape of the bits.
@@ -119,11 +193,7 @@ fn reduce_window(
     };
     let shape = window_counts(&op, &operands[0].shape())?;
     let types: Vec<Arc<TensorType>> = types.iter().map(|declared| resized(declared, &shape)).collect();
-    let mut apply = |_: usize, arguments: &[Tensor]| -> Result<Vec<Tensor>, EvalError> {
-        let arguments = arguments.iter().cloned().map(Value::Tensor).collect();
-        let results = process.call(reducer, arguments)?;
-        results.iter().map(|result| result.as_tensor().cloned()).collect()
-    };
+    let mut apply = |_: usize, arguments: &[Tensor]| call_function(process, reducer, arguments);
     let op = Reduction::ReduceWindow(Box::new(op));
     algebra::reduction(&op, &operands[..2 * count], &types, &mut apply)
 }
