@@ -18,39 +18,62 @@ use crate::tensor::Tensor;
 use crate::value::Value;
 use crate::{algebra, math};
 
-/// Runs the operation called `name`, which is the target without its prefix.
-pub(crate) fn run(
-    name: &str,
-    process: &mut Process<'_>,
-    frame: &Frame<'_>,
-    op: &Operation,
-    call: &CustomCall,
-) -> Result<Vec<Tensor>, EvalError> {
-    let (operands, types) = (frame.tensors(op)?, frame.result_types(op));
-    match name {
-        "reduce_window" => {
-            let symbol = call.called_computations.first();
-            let symbol =
-                symbol.ok_or_else(|| EvalError::invalid_input("dynamic_reduce_window calls no function"))?;
-            let reducer = process.resolve(&symbol.root)?;
-            reduce_window(process, reducer, &operands, &types)
+/// An operation whose attributes are operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DynamicCall {
+    ApproxTopK,
+    ReduceWindow,
+    RngBitGenerator,
+    TopK,
+}
+
+impl DynamicCall {
+    /// What a target stands for. An approximate top k is one also where everything is known.
+    pub(crate) fn of(target: &str) -> Option<Self> {
+        match target {
+            "ApproxTopK" | "stablehlo.dynamic_approx_top_k" => Some(Self::ApproxTopK),
+            "stablehlo.dynamic_reduce_window" => Some(Self::ReduceWindow),
+            "stablehlo.dynamic_rng_bit_generator" => Some(Self::RngBitGenerator),
+            "stablehlo.dynamic_top_k" => Some(Self::TopK),
+            _ => None,
         }
-        "rng_bit_generator" => {
-            let Some(Attribute::Stablehlo(StablehloAttribute::RngAlgorithm(algorithm))) =
-                op.attributes.get("rng_algorithm")
-            else {
-                return Err(EvalError::invalid_input(
-                    "dynamic_rng_bit_generator names no rng_algorithm",
-                ));
-            };
-            rng_bit_generator(*algorithm, &operands, &types)
-        }
-        "approx_top_k" => approx_top_k(process, frame, op, call),
-        "top_k" => top_k(&operands, &types),
-        _ => Err(EvalError::unsupported(format!(
-            "custom call stablehlo.dynamic_{name} is not evaluated"
-        ))),
     }
+
+    /// Runs the operation.
+    pub(crate) fn run(
+        self,
+        process: &mut Process<'_>,
+        frame: &Frame<'_>,
+        op: &Operation,
+        call: &CustomCall,
+    ) -> Result<Vec<Tensor>, EvalError> {
+        let (operands, types) = (frame.tensors(op)?, frame.result_types(op));
+        match self {
+            Self::ApproxTopK => approx_top_k(process, &operands, &types, op, call),
+            Self::ReduceWindow => {
+                let reducer = called(process, call, "dynamic_reduce_window")?;
+                reduce_window(process, reducer, &operands, &types)
+            }
+            Self::RngBitGenerator => {
+                let Some(Attribute::Stablehlo(StablehloAttribute::RngAlgorithm(algorithm))) =
+                    op.attributes.get("rng_algorithm")
+                else {
+                    return Err(EvalError::invalid_input(
+                        "dynamic_rng_bit_generator names no rng_algorithm",
+                    ));
+                };
+                rng_bit_generator(*algorithm, &operands, &types)
+            }
+            Self::TopK => top_k(&operands, &types),
+        }
+    }
+}
+
+/// The function that a custom call names.
+fn called(process: &Process<'_>, call: &CustomCall, name: &str) -> Result<FunctionId, EvalError> {
+    let symbol = call.called_computations.first();
+    let symbol = symbol.ok_or_else(|| EvalError::invalid_input(format!("{name} calls no function")))?;
+    process.resolve(&symbol.root)
 }
 
 /// operand, k: the largest elements of each row along the last dimension, and their positions.
@@ -81,46 +104,42 @@ fn top_k(operands: &[Tensor], types: &[Arc<TensorType>]) -> Result<Vec<Tensor>, 
 /// Arrays, as many initial values, and then, unless the option `top_k` says it, k: the elements of the arrays that the
 /// comparator puts first along `reduction_dim`. This is exact; that fewer may be found is a liberty and no duty.
 ///
-/// How many elements there are is `k`, or, unless they are to be aggregated, what the program declares.
-pub(crate) fn approx_top_k(
+/// A program whose results are larger than k, to be aggregated later, says how large.
+fn approx_top_k(
     process: &mut Process<'_>,
-    frame: &Frame<'_>,
+    operands: &[Tensor],
+    types: &[Arc<TensorType>],
     op: &Operation,
     call: &CustomCall,
 ) -> Result<Vec<Tensor>, EvalError> {
-    let (operands, types) = (frame.tensors(op)?, frame.result_types(op));
     let invalid = |what: &str| EvalError::invalid_input(format!("an approximate top k {what}"));
-    let arrays = operands
-        .get(..types.len())
-        .ok_or_else(|| invalid("has fewer operands than results"))?;
+    let arrays = operands.get(..types.len());
+    let arrays = arrays.ok_or_else(|| invalid("has fewer operands than results"))?;
     let options = match backend_options(op, call) {
         Some(Attribute::Dictionary(options)) => options,
         _ => return Err(invalid("has no options")),
     };
     let number = |name: &str| options.get(name).and_then(Attribute::as_i64);
-    let dimension = number("reduction_dim").ok_or_else(|| invalid("names no reduction_dim"))?;
     let shape = operand(arrays, 0)?.shape();
-    let along = usize::try_from(dimension)
-        .ok()
-        .filter(|along| *along < shape.len());
-    let along = along.ok_or_else(|| invalid("has no dimension of the number reduction_dim"))?;
+    let dimension = number("reduction_dim").filter(|along| (0..shape.len() as i64).contains(along));
+    let dimension = dimension.ok_or_else(|| invalid("has no dimension of the number reduction_dim"))?;
+    let along = dimension as usize;
     let declared = types.first().and_then(|ty| ty.dims.get(along)?.as_static());
-    let k = match (number("top_k"), declared) {
-        (_, Some(declared)) => declared as i64,
-        (Some(k), None) => k,
-        (None, None) => match i64_operand(&operands, 2 * types.len())?[..] {
+    let k = match (declared, number("top_k")) {
+        (Some(declared), _) => i64::try_from(declared).unwrap_or(i64::MAX),
+        (None, Some(k)) => k,
+        (None, None) => match i64_operand(operands, 2 * types.len())?[..] {
             [k] => k,
             _ => return Err(invalid("has a k that is not one number")),
         },
     };
     if !(0..=shape[along] as i64).contains(&k) {
+        let size = shape[along];
         return Err(EvalError::runtime(format!(
-            "there are no {k} largest elements of {}",
-            shape[along]
+            "{size} elements have no {k} largest ones"
         )));
     }
-    let symbol = call.called_computations.first();
-    let comparator = process.resolve(&symbol.ok_or_else(|| invalid("names no comparator"))?.root)?;
+    let comparator = called(process, call, "an approximate top k")?;
     let mut apply = |_: usize, arguments: &[Tensor]| call_function(process, comparator, arguments);
     let sort = Reduction::Sort(Sort {
         dimension,
@@ -128,11 +147,8 @@ pub(crate) fn approx_top_k(
     });
     let types: Vec<Arc<TensorType>> = types.iter().map(|declared| resized(declared, &shape)).collect();
     let sorted = algebra::reduction(&sort, arrays, &types, &mut apply)?;
-    let limits: Vec<i64> = shape
-        .iter()
-        .enumerate()
-        .map(|(dim, size)| if dim == along { k } else { *size as i64 })
-        .collect();
+    let mut limits: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
+    limits[along] = k;
     sorted
         .iter()
         .map(|tensor| first_elements(tensor, &limits))

@@ -11,7 +11,7 @@ use super::matrix::Matrix;
 use crate::error::EvalError;
 use crate::scalar::Scalar;
 use crate::shape::operand;
-use crate::tensor::{TENSOR_BYTES, Tensor, TensorError, reserve, shape_of};
+use crate::tensor::{TENSOR_BYTES, Tensor, TensorError, reserve};
 
 /// Longest layout that is read: no tensor has a rank near it.
 const LAYOUT_MAX: usize = 1 << 10;
@@ -77,10 +77,10 @@ impl<'a> Call<'a> {
         Batch::new(tensor.clone(), [1, length], 1)
     }
 
-    /// Rows and columns of a result, as far as the program says them.
+    /// Rows and columns of a result, if the program says them.
     pub(super) fn declared_sizes(&self, index: usize) -> Option<[usize; 2]> {
-        match shape_of(self.result_types.get(index)?)[..] {
-            [.., rows, columns] => Some([rows, columns]),
+        match self.result_types.get(index)?.dims[..] {
+            [.., ref rows, ref columns] => Some([rows.as_static()? as usize, columns.as_static()? as usize]),
             _ => None,
         }
     }

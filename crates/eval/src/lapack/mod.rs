@@ -21,6 +21,8 @@ mod routine;
 mod schur;
 mod schur_real;
 mod svd;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -31,11 +33,11 @@ use artifact_ir::types::{ElementType, TensorType};
 use call::Call;
 
 use crate::algebra::number::Complex;
+use crate::custom_call::undefined;
 use crate::effort;
 use crate::error::EvalError;
 use crate::record::Record;
-use crate::scalar::Scalar;
-use crate::shape::{operand, static_shape};
+use crate::shape::operand;
 use crate::tensor::Tensor;
 
 /// A routine of one precision.
@@ -49,17 +51,21 @@ impl<'a> Routine<'a> {
     /// The routine that a custom call's target names.
     pub(crate) fn of(target: &'a str) -> Option<Self> {
         let name = target.strip_prefix("lapack_")?.strip_suffix("_ffi")?;
-        let element = match name.as_bytes().first()? {
-            b's' => ElementType::F32,
-            b'd' => ElementType::F64,
-            b'c' => ElementType::C64,
-            b'z' => ElementType::C128,
+        let (letter, name) = name.split_at_checked(1)?;
+        let element = match letter {
+            "s" => ElementType::F32,
+            "d" => ElementType::F64,
+            "c" => ElementType::C64,
+            "z" => ElementType::C128,
             _ => return None,
         };
-        Some(Self {
-            name: &name[1..],
-            element,
-        })
+        let known = match name {
+            "geev" | "gees" | "gehrd" | "geqrf" | "gesdd" | "getrf" | "gtsv" | "potrf" | "trsm" => true,
+            "orgqr" | "syevd" | "sytrd" => !element.is_complex(),
+            "heevd" | "hetrd" | "ungqr" => element.is_complex(),
+            _ => false,
+        };
+        known.then_some(Self { name, element })
     }
 
     /// Runs it. `types` are the results' declared types.
@@ -89,11 +95,8 @@ impl<'a> Routine<'a> {
         } else {
             self.run_real(&call)?
         };
-        for ty in types.iter().skip(results.len()) {
-            static_shape(ty)?;
-            let zero = Scalar::zero(ty.element.storage().class());
-            results.push(Tensor::from_fn(Arc::clone(ty), |_| zero)?);
-        }
+        let workspace = types.get(results.len()..).unwrap_or_default();
+        results.extend(undefined(workspace)?);
         Ok(results)
     }
 

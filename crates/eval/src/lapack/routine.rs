@@ -181,10 +181,13 @@ pub(super) fn gesdd<T: Entry>(call: &Call<'_>) -> Result<Vec<Tensor>, EvalError>
     let a = call.matrices(0)?;
     let [rows, columns] = a.sizes;
     let count = rows.min(columns);
-    // Without vectors, the results are there all the same; the program says of which size, and jaxlib takes either.
-    let [u_columns, v_rows] = match call.declared_sizes(2) {
-        Some([_, declared]) if mode == b'N' && declared == rows => [rows, columns],
-        _ if mode == b'A' => [rows, columns],
+    let [u_columns, v_rows] = match mode {
+        b'A' => [rows, columns],
+        // Without vectors the results are there all the same, of the size that the program says.
+        b'N' => [
+            call.declared_sizes(2).map_or(count, |[_, columns]| columns),
+            call.declared_sizes(3).map_or(count, |[rows, _]| rows),
+        ],
         _ => [count, count],
     };
     let mut rest = call.output(0, &a, &a.sizes, a.element())?;

@@ -158,6 +158,9 @@ fn qr_step(h: &mut Matrix<Complex>, z: &mut Matrix<Complex>, low: usize, high: u
                 *upper = x.conjugate() * first + y.conjugate() * second;
                 *lower = x * second - y * first;
             }
+            if row > low {
+                h[(row + 1, row - 1)] = Complex::ZERO;
+            }
             rotate_columns(h, row, [x, y], (row + 2).min(high) + 1);
             rotate_columns(z, row, [x, y], size);
         }
