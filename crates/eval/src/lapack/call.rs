@@ -1,5 +1,6 @@
 //! How a custom call hands matrices to LAPACK and takes them back: options, layouts, batches.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use artifact_ir::attribute::{Attribute, NamedAttributes};
@@ -249,6 +250,11 @@ impl Batch {
     /// How many there are.
     pub(super) const fn count(&self) -> usize {
         self.count
+    }
+
+    /// The index of each, or of none when they have no elements, however many there are.
+    pub(super) fn indices_with_elements(&self) -> Range<usize> {
+        0..if self.tensor.is_empty() { 0 } else { self.count }
     }
 
     /// The type of the elements.

@@ -147,9 +147,16 @@ impl<'a> Routine<'a> {
         };
         let work = |tensor: &Tensor| {
             let shape = tensor.shape();
-            let longest = shape.iter().rev().take(2).max().copied().unwrap_or(0);
-            (tensor.len() as u128).saturating_mul(longest as u128)
+            let (batch, sizes) = shape.split_at(shape.len().saturating_sub(2));
+            let longest = sizes.iter().max().copied().unwrap_or(0) as u128;
+            let product = |sizes: &[usize]| {
+                let sizes = sizes.iter().map(|size| *size as u128);
+                sizes.fold(1, u128::saturating_mul)
+            };
+            let each = product(sizes).saturating_mul(longest).saturating_mul(passes);
+            product(batch).saturating_mul(each.saturating_add(1))
         };
-        effort::steps_of(operands.iter().map(work).sum::<u128>().saturating_mul(passes))
+        let total = operands.iter().map(work).fold(0, u128::saturating_add);
+        effort::steps_of(total)
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn geqrf<T: Entry>(call: &Call<'_>) -> Result<Vec<Tensor>, EvalError>
     let [rows, columns] = a.sizes;
     let mut factors = call.output(0, &a, &a.sizes, a.element())?;
     let mut taus = call.output(1, &a, &[rows.min(columns)], a.element())?;
-    for index in 0..a.count() {
+    for index in a.indices_with_elements() {
         let mut matrix = a.matrix::<T>(index)?;
         taus.push(&factorise_qr(&mut matrix));
         factors.push(matrix.values());
@@ -83,7 +83,7 @@ pub(super) fn orgqr<T: Entry>(call: &Call<'_>) -> Result<Vec<Tensor>, EvalError>
         )));
     }
     let mut product = call.output(0, &a, &a.sizes, a.element())?;
-    for index in 0..a.count() {
+    for index in a.indices_with_elements() {
         let q = product_of_reflectors(&a.matrix::<T>(index)?, &taus.vector::<T>(index)?, columns)?;
         product.push(q.values());
     }
@@ -95,17 +95,13 @@ pub(super) fn gehrd<T: Entry>(call: &Call<'_>) -> Result<Vec<Tensor>, EvalError>
     let a = call.square_matrices(0)?;
     let size = a.sizes[0];
     let [low, high] = [call.options.number("low")?, call.options.number("high")?];
-    let range = |value: i64| usize::try_from(value).ok().filter(|value| *value <= size);
-    let active = match (range(low), range(high)) {
-        (Some(low @ 1..), Some(high)) if low <= high => low - 1..high,
-        // LAPACK's range of no rows.
-        (Some(1), Some(0)) if size == 0 => 0..0,
-        _ => {
-            return Err(EvalError::invalid_input(format!(
-                "gehrd of {size} rows has no rows {low} to {high}"
-            )));
-        }
-    };
+    let limit = size as i64;
+    if !(1..=limit.max(1)).contains(&low) || !(low.min(limit)..=limit).contains(&high) {
+        return Err(EvalError::invalid_input(format!(
+            "gehrd of {size} rows has no rows {low} to {high}"
+        )));
+    }
+    let active = low as usize - 1..high as usize;
     let mut form = call.output(0, &a, &a.sizes, a.element())?;
     let mut taus = call.output(1, &a, &[size.saturating_sub(1)], a.element())?;
     let mut infos = call.output(2, &a, &[], INFO)?;
