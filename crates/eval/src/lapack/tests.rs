@@ -165,6 +165,21 @@ fn decompositions_of_matrices_that_are_nearly_singular() {
     check_eigen(&jordan.unwrap(), 1.0);
 }
 
+/// Cyclic permutations, which a QR step without an exceptional shift leaves as they are.
+#[test]
+fn cycles_are_left() {
+    for size in 2..=24 {
+        let cycle = Matrix::from_fn(size, size, |row, column| {
+            f64::from(u8::from((column + 1) % size == row))
+        })
+        .unwrap();
+        check_schur(&cycle, 1.0);
+        check_eigen(&cycle, 1.0);
+        check_schur(&cycle.to_complex().unwrap(), 1.0);
+        check_eigen(&cycle.to_complex().unwrap(), 1.0);
+    }
+}
+
 #[test]
 fn q_and_r() {
     for (rows, columns) in [(40, 40), (40, 7)] {
