@@ -38,7 +38,12 @@ pub(crate) fn steps(op: &Op, operands: &[&TensorType], results: &[&TensorType]) 
         }
         _ => 0,
     };
-    u64::try_from(elementary.saturating_add(all) / STEP).map_or(u64::MAX, |steps| steps.saturating_add(1))
+    steps_of(elementary.saturating_add(all))
+}
+
+/// Steps that so many elementary operations count as, one at least.
+pub(crate) fn steps_of(elementary: u128) -> u64 {
+    u64::try_from(elementary / STEP).map_or(u64::MAX, |steps| steps.saturating_add(1))
 }
 
 /// The results of an operation that has none but empty ones and does nothing else. However large the other dimensions of an

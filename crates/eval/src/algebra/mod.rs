@@ -17,7 +17,7 @@ mod einsum;
 mod expressed;
 mod fft;
 mod gather;
-mod number;
+pub(crate) mod number;
 mod ragged;
 mod random;
 mod reduce;

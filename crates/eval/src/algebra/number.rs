@@ -2,14 +2,14 @@
 
 use artifact_ir::types::{ElementClass, ElementType, TensorType};
 
-pub(super) use crate::complex::Complex;
+pub(crate) use crate::complex::Complex;
 use crate::error::EvalError;
 use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 
 /// A kind of number that products are accumulated in: wide, and rounded only when it is stored. The one exception is
 /// [`SingleComplex`].
-pub(super) trait Number: Copy {
+pub(crate) trait Number: Copy {
     /// Zero.
     const ZERO: Self;
 
@@ -169,7 +169,7 @@ impl Number for SingleComplex {
 }
 
 /// A kind of number that linear systems are solved in.
-pub(super) trait Field: Number {
+pub(crate) trait Field: Number {
     /// `self - other`.
     fn subtract(self, other: Self) -> Self;
 

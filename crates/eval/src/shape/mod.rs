@@ -93,6 +93,12 @@ pub(crate) fn part_along(
     slice::slice(whole, &starts, &limits, &vec![1; shape.len()], whole.ty())
 }
 
+/// The elements before `limits` in each dimension.
+pub(crate) fn first_elements(whole: &Tensor, limits: &[i64]) -> Result<Tensor, EvalError> {
+    let (starts, strides) = (vec![0; limits.len()], vec![1; limits.len()]);
+    slice::slice(whole, &starts, limits, &strides, whole.ty())
+}
+
 /// Operand number `index`.
 pub(crate) fn operand(operands: &[Tensor], index: usize) -> Result<&Tensor, EvalError> {
     let missing = || EvalError::runtime(format!("operand {index} is missing: the module is not verified"));

@@ -185,7 +185,8 @@ impl<'a> BodyCheck<'a> {
             };
             self.operation(*op, operation, depth);
             let is_last = index + 1 == block.ops.len();
-            if let Err(error) = check_place(operation, parent, is_last) {
+            let place = check_place(operation, parent, is_last);
+            if let Err(error) = place.and_then(|()| self.check_function_end(operation, parent)) {
                 self.report(operation, error);
             }
         }
@@ -249,7 +250,9 @@ impl<'a> BodyCheck<'a> {
             .iter()
             .map(|region| self.signature(*region))
             .collect::<OpResult<Vec<_>>>()?;
-        self.check_terminator_operands(operation, &operands)?;
+        if matches!(operation.op, Op::Control(Control::FuncReturn)) {
+            self.check_function_results(&operands)?;
+        }
         self.check_async_body(operation)?;
         let constants = self.constants(operation);
         let cx = OpContext {
@@ -287,11 +290,18 @@ impl<'a> BodyCheck<'a> {
         })
     }
 
-    /// `func.return` gives the function's results.
-    fn check_terminator_operands(&self, operation: &Operation, operands: &[Type]) -> OpResult<()> {
-        if !matches!(operation.op, Op::Control(Control::FuncReturn)) {
-            return Ok(());
+    /// `stablehlo.return` may end a function too: JAX writes comparators so.
+    fn check_function_end(&self, operation: &Operation, parent: Option<&Operation>) -> OpResult<()> {
+        match (&operation.op, parent) {
+            (Op::Control(Control::Return), None) => {
+                self.check_function_results(&self.types_of(&operation.operands)?)
+            }
+            _ => Ok(()),
         }
+    }
+
+    /// What ends a function gives its results.
+    fn check_function_results(&self, operands: &[Type]) -> OpResult<()> {
         let declared = self.function.ty().results;
         ensure!(
             operands.len() == declared.len(),
@@ -412,8 +422,8 @@ fn check_place(operation: &Operation, parent: Option<&Operation>, is_last: bool)
             );
         }
         Op::Control(Control::Return) => {
-            let fits = parent.is_some_and(|parent| !matches!(parent.op, Op::Foreign(_) | Op::Sharding(_)));
-            ensure!(fits || foreign, "must end a region of a StableHLO operation");
+            let in_sharding = parent.is_some_and(|parent| matches!(parent.op, Op::Sharding(_)));
+            ensure!(!in_sharding, "cannot end a region of a Shardy operation");
         }
         _ => ensure!(foreign, "cannot end a region of this operation"),
     }

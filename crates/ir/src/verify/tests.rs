@@ -99,6 +99,25 @@ fn types_and_terminators() {
 }
 
 #[test]
+fn either_return_ends_a_function() {
+    let ending = |results: &[Type]| {
+        module_of(&[f32s(&[2])], results, |body| {
+            let block = body.entry_block().unwrap();
+            let argument = body.blocks[block].arguments[0];
+            body.add_op(block, NewOperation::new(Control::Return, vec![argument]), vec![]);
+        })
+    };
+    check(&ending(&[f32s(&[2])]), &[]);
+    check(
+        &ending(&[f32s(&[3])]),
+        &[
+            "'stablehlo.return' op has operands of types 'tensor<2xf32>', but the enclosing function (@main) returns \
+           'tensor<3xf32>'",
+        ],
+    );
+}
+
+#[test]
 fn uses_must_be_dominated() {
     let module = module_of(&[f32s(&[])], &[], |body| {
         let block = body.entry_block().unwrap();
