@@ -7,7 +7,11 @@ use std::process::Command;
 use crate::failure::{Failure, Findings, Outcome};
 use crate::quickstart::{self, Build};
 use crate::workspace::Workspace;
-use crate::{files, process, setup};
+use crate::{files, process, schema, setup};
+
+/// What JAX's exports look like, and the Rust that is made of it.
+const JAX_SCHEMA: &str = "schemas/jax/exported.fbs";
+const JAX_RUST: &str = "crates/proto/src/jax_exported.rs";
 
 /// The reference of the command line, with one `## artifact COMMAND` heading a command.
 pub(crate) const CLI_PAGE: &str = "docs/cli.md";
@@ -20,10 +24,17 @@ struct Generated {
 }
 
 /// Every generated file, fixtures apart.
-const GENERATED: &[Generated] = &[Generated {
-    path: CLI_PAGE,
-    make: cli_page,
-}];
+const GENERATED: &[Generated] = &[
+    // First, because the program that the page is made of is built from it.
+    Generated {
+        path: JAX_RUST,
+        make: |workspace| schema::rust_of(workspace, JAX_SCHEMA),
+    },
+    Generated {
+        path: CLI_PAGE,
+        make: cli_page,
+    },
+];
 
 /// The task.
 pub(crate) fn run(workspace: &Workspace, options: &[String]) -> Outcome {

@@ -23,6 +23,7 @@ mod generate;
 mod layers;
 mod process;
 mod quickstart;
+mod schema;
 mod setup;
 mod test;
 mod tidy;
