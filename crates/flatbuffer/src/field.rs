@@ -41,6 +41,14 @@ impl<T: Table, V: FieldType> Field<T, V> {
     }
 }
 
+impl<T, V: FieldType> Clone for Field<T, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, V: FieldType> Copy for Field<T, V> {}
+
 impl<T: Table, V: FieldType> fmt::Debug for Field<T, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Field({}.{}, slot {})", T::NAME, self.name, self.slot)
