@@ -17,6 +17,7 @@
 
 mod corpus;
 mod cross_check;
+mod export_check;
 mod failure;
 mod files;
 mod generate;

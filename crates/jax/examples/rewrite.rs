@@ -32,7 +32,10 @@ fn rewrite(path: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         return Err("what was written is read as something else".into());
     }
     let name = path.file_name().ok_or("is not a file")?;
-    #[expect(clippy::disallowed_methods, reason = "the check starts over when a file is torn")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the check starts over when a file is torn"
+    )]
     std::fs::write(folder.join(name), written)?;
     Ok(())
 }

@@ -34,7 +34,10 @@ fn function(function: &Exported) -> Outcome {
     values("inputs", &function.inputs)?;
     values("outputs", &function.outputs)?;
     let known = function.variables();
-    let named = function.outputs.dimensions().flat_map(|dimension| dimension.expr().variables());
+    let named = function
+        .outputs
+        .dimensions()
+        .flat_map(|dimension| dimension.expr().variables());
     if let Some(stray) = named.into_iter().find(|variable| !known.contains(variable)) {
         return Err(Problem::inconsistent(format!(
             "the size '{stray}' is in a shape of the outputs and in none of the inputs"
@@ -77,10 +80,7 @@ fn leaf_count(tree: &PyTree, depth: u64) -> Result<usize, Problem> {
     limits::TREE_DEPTH.check(depth)?;
     match tree {
         PyTree::Leaf => Ok(1),
-        _ => tree
-            .children()
-            .map(|child| leaf_count(child, depth + 1))
-            .sum(),
+        _ => tree.children().map(|child| leaf_count(child, depth + 1)).sum(),
     }
 }
 
@@ -110,7 +110,9 @@ fn sharding(sharding: &NamedSharding, rank: usize) -> Result<(), String> {
         ));
     }
     match sharding.spec.axes().find(|axis| !axes.contains(axis)) {
-        Some(stray) => Err(format!("its sharding names the axis '{stray}', which its mesh has not")),
+        Some(stray) => Err(format!(
+            "its sharding names the axis '{stray}', which its mesh has not"
+        )),
         None => Ok(()),
     }
 }

@@ -92,7 +92,9 @@ pub(crate) enum Problem {
         found: SerializationVersion,
         newest: SerializationVersion,
     },
-    #[error("the file claims serialization version 0, which no release of JAX writes: it is damaged or no JAX export")]
+    #[error(
+        "the file claims serialization version 0, which no release of JAX writes: it is damaged or no JAX export"
+    )]
     NoVersion,
     #[error(
         "the {place} are stored as HLO shardings, which releases of JAX from 2026 on do not write or read; export the \

@@ -32,6 +32,8 @@ pub use exported::{
 };
 pub use read::{ReadOptions, read, read_with};
 pub use recognise::looks_like;
-pub use sharding::{AbstractDevice, AbstractMesh, AxisType, MeshAxis, NamedSharding, PartitionSpec, Sharding};
+pub use sharding::{
+    AbstractDevice, AbstractMesh, AxisType, MeshAxis, NamedSharding, PartitionSpec, Sharding,
+};
 pub use tree::PyTree;
 pub use write::write;

@@ -50,11 +50,7 @@ impl<K: Eq + Hash + Clone, T: artifact_flatbuffer::Table> Unique<K, T> {
     }
 
     /// The position of a value, which is written when it is new.
-    fn position(
-        &mut self,
-        value: &K,
-        write: impl FnOnce() -> Outcome<Reference<Nested<T>>>,
-    ) -> Outcome<u32> {
+    fn position(&mut self, value: &K, write: impl FnOnce() -> Outcome<Reference<Nested<T>>>) -> Outcome<u32> {
         if let Some(known) = self.positions.get(value) {
             return Ok(*known);
         }
@@ -96,7 +92,11 @@ impl<'a> FileWriter<'a> {
         let functions: Vec<&Exported> =
             std::iter::successors(Some(exported), |function| function.vjp.as_deref()).collect();
         let mut vjp = None;
-        for function in functions.into_iter().rev().take_while(|function| !std::ptr::eq(*function, exported)) {
+        for function in functions
+            .into_iter()
+            .rev()
+            .take_while(|function| !std::ptr::eq(*function, exported))
+        {
             vjp = Some(self.function(function, vjp)?);
         }
         self.function(exported, vjp)
@@ -140,18 +140,30 @@ impl<'a> FileWriter<'a> {
             .set(schema::Exported::OUT_SHARDINGS, results.shardings)
             .set(schema::Exported::PLATFORMS, self.texts(platforms)?)
             .set(schema::Exported::ORDERED_EFFECTS, self.effects(ordered_effects)?)
-            .set(schema::Exported::UNORDERED_EFFECTS, self.effects(unordered_effects)?)
-            .set(schema::Exported::DISABLED_CHECKS, self.disabled_checks(disabled_checks)?)
+            .set(
+                schema::Exported::UNORDERED_EFFECTS,
+                self.effects(unordered_effects)?,
+            )
+            .set(
+                schema::Exported::DISABLED_CHECKS,
+                self.disabled_checks(disabled_checks)?,
+            )
             .set(schema::Exported::MLIR_MODULE_SERIALIZED, self.0.bytes(module)?)
             .set(
                 schema::Exported::CALLING_CONVENTION_VERSION,
                 calling_convention_version.0,
             )
-            .set(schema::Exported::MODULE_KEPT_VAR_IDX, self.0.vector(module_kept_var_idx)?)
+            .set(
+                schema::Exported::MODULE_KEPT_VAR_IDX,
+                self.0.vector(module_kept_var_idx)?,
+            )
             .set(schema::Exported::USES_GLOBAL_CONSTANTS, *uses_global_constants)
             .set_some(schema::Exported::VJP, vjp)
             .set(schema::Exported::NR_DEVICES, devices.get())
-            .set(schema::Exported::UNIQUE_AVALS, self.0.vector(&uniques.avals.objects)?)
+            .set(
+                schema::Exported::UNIQUE_AVALS,
+                self.0.vector(&uniques.avals.objects)?,
+            )
             .set(
                 schema::Exported::UNIQUE_ABSTRACT_MESHES,
                 self.0.vector(&uniques.meshes.objects)?,

@@ -30,15 +30,15 @@ impl Uniques {
     fn sharding(&self, position: u32, place: &str) -> Outcome<Sharding> {
         match u64::from(position).checked_sub(1) {
             None => Ok(Sharding::Unspecified),
-            Some(position) => {
-                element(&self.shardings, position, place, "shardings").map(Sharding::Named)
-            }
+            Some(position) => element(&self.shardings, position, place, "shardings").map(Sharding::Named),
         }
     }
 }
 
 fn element<T>(list: &[Arc<T>], position: u64, place: &str, what: &str) -> Outcome<Arc<T>> {
-    let found = usize::try_from(position).ok().and_then(|position| list.get(position));
+    let found = usize::try_from(position)
+        .ok()
+        .and_then(|position| list.get(position));
     found.map(Arc::clone).ok_or_else(|| {
         let length = list.len();
         Problem::inconsistent(format!(
@@ -142,7 +142,9 @@ fn mesh(view: &View<'_, schema::AbstractMesh>) -> Outcome<AbstractMesh> {
             schema::AxisType::Explicit => AxisType::Explicit,
             schema::AxisType::Manual => AxisType::Manual,
             schema::AxisType::Missing => {
-                return Err(Problem::inconsistent(format!("the axis '{name}' of a mesh has no type")));
+                return Err(Problem::inconsistent(format!(
+                    "the axis '{name}' of a mesh has no type"
+                )));
             }
         };
         Ok(MeshAxis {
@@ -171,8 +173,12 @@ fn partition_spec(view: &View<'_, schema::PartitionSpec>) -> Outcome<PartitionSp
     let partitions = field(view, schema::PartitionSpec::PARTITIONS)?;
     limits::RANK.check(partitions.as_ref().map_or(0, ExactSizeIterator::len) as u64)?;
     let partitions = partitions.into_iter().flatten();
-    let partitions = partitions
-        .map(|view| texts(field(&view.map_err(of_fault)?, schema::PartitionSpecOneAxis::AXES)?));
+    let partitions = partitions.map(|view| {
+        texts(field(
+            &view.map_err(of_fault)?,
+            schema::PartitionSpecOneAxis::AXES,
+        )?)
+    });
     Ok(PartitionSpec {
         partitions: partitions.collect::<Outcome<_>>()?,
         reduced: texts(field(view, schema::PartitionSpec::REDUCED)?)?,
