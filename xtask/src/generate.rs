@@ -13,6 +13,9 @@ use crate::{files, process, schema, setup};
 const JAX_SCHEMA: &str = "schemas/jax/exported.fbs";
 const JAX_RUST: &str = "crates/proto/src/jax_exported.rs";
 
+/// Writes exports of the schema of the JAX that runs it.
+const JAX_EXPORTS: &str = "fixtures/jax_exports.py";
+
 /// The reference of the command line, with one `## artifact COMMAND` heading a command.
 pub(crate) const CLI_PAGE: &str = "docs/cli.md";
 
@@ -82,7 +85,11 @@ fn write_fixtures(workspace: &Workspace) -> Outcome {
     {
         process::run(Command::new(&python).arg(script))?;
     }
-    Ok(())
+    // What the newest JAX writes besides: exports of its schema.
+    match setup::install_newest(workspace)? {
+        Some(newest) => process::run(Command::new(newest).arg(JAX_EXPORTS)),
+        None => Ok(()),
+    }
 }
 
 /// The page of `artifact --help` and of every subcommand's help.

@@ -38,7 +38,6 @@ const LAYERS: &[Layer] = &[
         uses: &[],
         tests_use: &[],
     },
-    // Generated declarations, so that there is no logic to test and nothing below but the format's vocabulary.
     Layer {
         name: "artifact-proto",
         uses: &["artifact-flatbuffer"],

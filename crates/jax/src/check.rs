@@ -78,10 +78,11 @@ fn values(place: &str, values: &Values) -> Outcome {
 /// The number of leaves of a tree that is not too deep.
 fn leaf_count(tree: &PyTree, depth: u64) -> Result<usize, Problem> {
     limits::TREE_DEPTH.check(depth)?;
-    match tree {
-        PyTree::Leaf => Ok(1),
-        _ => tree.children().map(|child| leaf_count(child, depth + 1)).sum(),
+    let mut count = usize::from(matches!(tree, PyTree::Leaf));
+    for child in tree.children() {
+        count += leaf_count(child, depth + 1)?;
     }
+    Ok(count)
 }
 
 fn leaf(place: &str, index: usize, leaf: &Leaf) -> Outcome {

@@ -5,7 +5,7 @@ use artifact_core::limit::Limit;
 /// Everything but the programs and the data of custom nodes, counted as it is held in memory.
 pub const METADATA: Limit = Limit::new("what describes the function", 64 << 20, "bytes");
 /// Nodes of a tree of arguments or results within one another.
-pub const TREE_DEPTH: Limit = Limit::new("the nesting of a tree of arguments or results", 256, "levels");
+pub const TREE_DEPTH: Limit = Limit::new("the nesting of a tree of arguments or results", 128, "levels");
 /// Functions of gradients within one another.
 pub const VJP_ORDER: Limit = Limit::new("the order of the vjp", 32, "orders");
 /// Dimensions of one value.

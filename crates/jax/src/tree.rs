@@ -30,10 +30,11 @@ impl PyTree {
     /// The number of leaves.
     #[must_use]
     pub fn leaf_count(&self) -> usize {
-        match self {
-            Self::Leaf => 1,
-            _ => self.children().map(Self::leaf_count).sum(),
+        let mut count = usize::from(matches!(self, Self::Leaf));
+        for child in self.children() {
+            count += child.leaf_count();
         }
+        count
     }
 
     /// The nodes below, in order.

@@ -44,6 +44,21 @@ pub fn all_programs() -> Option<Vec<Program>> {
     read("", LEVELS_MAX)
 }
 
+/// The files of `folder` with this extension, each with its name and its bytes, by name.
+///
+/// `None`, and a line that says so, when the variable is unset.
+///
+/// # Panics
+///
+/// When the folder or a file cannot be read, or when the folder holds no such file.
+#[must_use]
+pub fn files(folder: &str, extension: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let paths = paths(folder, extension, 0)?;
+    let read =
+        |path: &Path| std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Some(paths.iter().map(|path| (file_name(path), read(path))).collect())
+}
+
 /// The text of another file of the corpus, such as the list of a folder's programs.
 ///
 /// # Panics
@@ -57,16 +72,25 @@ pub fn text(file: &str) -> Option<String> {
 }
 
 fn read(folder: &str, levels: usize) -> Option<Vec<Program>> {
+    let paths = paths(folder, "mlir", levels)?;
+    Some(paths.iter().map(|path| program(path)).collect())
+}
+
+fn paths(folder: &str, extension: &str, levels: usize) -> Option<Vec<PathBuf>> {
     let Some(root) = root() else {
-        eprintln!("SKIPPED: {VARIABLE} is not set, so no program of `{folder}` is read");
+        eprintln!("SKIPPED: {VARIABLE} is not set, so no file of `{folder}` is read");
         return None;
     };
     let folder = root.join(folder);
     let mut paths = Vec::new();
-    find(&folder, levels, &mut paths);
-    assert!(!paths.is_empty(), "there is no program in {}", folder.display());
+    find(&folder, extension, levels, &mut paths);
+    assert!(
+        !paths.is_empty(),
+        "there is no .{extension} file in {}",
+        folder.display()
+    );
     paths.sort();
-    Some(paths.iter().map(|path| program(path)).collect())
+    Some(paths)
 }
 
 #[expect(
@@ -79,7 +103,7 @@ fn root() -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-fn find(folder: &Path, levels: usize, paths: &mut Vec<PathBuf>) {
+fn find(folder: &Path, extension: &str, levels: usize, paths: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for entry in entries {
         let path = entry
@@ -87,18 +111,22 @@ fn find(folder: &Path, levels: usize, paths: &mut Vec<PathBuf>) {
             .path();
         if path.is_dir() {
             if levels > 0 {
-                find(&path, levels - 1, paths);
+                find(&path, extension, levels - 1, paths);
             }
-        } else if path.extension().is_some_and(|extension| extension == "mlir") {
+        } else if path.extension().is_some_and(|found| found == extension) {
             paths.push(path);
         }
     }
 }
 
 fn program(path: &Path) -> Program {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Program {
-        name: name.unwrap_or_default(),
+        name: file_name(path),
         text: std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
     }
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_default()
 }

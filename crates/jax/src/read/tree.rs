@@ -27,10 +27,12 @@ impl Reader<'_> {
     }
 
     fn children(&self, view: &View<'_, PyTreeDef>, depth: u64) -> Outcome<Vec<PyTree>> {
-        let views = field(view, PyTreeDef::CHILDREN)?.into_iter().flatten();
-        views
-            .map(|view| self.node(&view.map_err(of_fault)?, depth + 1))
-            .collect()
+        // A loop takes less of the stack than adaptors, each of which would be a call of its own at every level.
+        let mut children = Vec::new();
+        for view in field(view, PyTreeDef::CHILDREN)?.into_iter().flatten() {
+            children.push(self.node(&view.map_err(of_fault)?, depth + 1)?);
+        }
+        Ok(children)
     }
 
     fn custom(&self, view: &View<'_, PyTreeDef>, children: Vec<PyTree>) -> Outcome<PyTree> {
