@@ -1,15 +1,14 @@
 """Compares exports that were read and written again with their originals, in the JAX that runs this.
 
-    rewritten_exports.py schema FILE
     rewritten_exports.py golden FOLDER
-    rewritten_exports.py compare ORIGINALS REWRITTEN
+    rewritten_exports.py compare SCHEMA [ORIGINALS REWRITTEN]...
 
-`schema` compares a FlatBuffers schema with the code that JAX's own reader is generated to. `golden` writes the exports that
-JAX keeps of its earlier releases, one for each version of the schema, to be rewritten.
+`golden` writes the exports that JAX keeps of its earlier releases, one for each version of the schema, to be rewritten.
 
-`compare` loads every file of the second folder and the one of the same name in the first, and compares all fields, those
-of the functions of gradients too; as a reader of the lists for older readers sees them as well. Where the first folder has
-a `manifest.json`, each rewritten program runs on its first stored inputs, and must give the stored results.
+`compare` compares a FlatBuffers schema with the code that JAX's own reader is generated to. Then it loads every file of
+each second folder and the one of the same name in the first, and compares all fields, those of the functions of gradients
+too; as a reader of the lists for older readers sees them as well. Where the first folder has a `manifest.json`, each
+rewritten program runs on its first stored inputs, and must give the stored results. Exit status 1 on any difference.
 """
 
 import dataclasses
@@ -147,8 +146,8 @@ def wrong_results(folder, name, program, data):
                 yield f"result {index} of {name} differs from the stored one"
 
 
-def compare(originals, rewritten):
-    jax_exports.register()
+def compare_folder(originals, rewritten):
+    """Compares every file, and returns how many differ."""
     manifest = originals / "manifest.json"
     programs = json.loads(manifest.read_text())["programs"] if manifest.is_file() else {}
     of_file = {
@@ -168,6 +167,14 @@ def compare(originals, rewritten):
             print(f"FAILED {path.name}: {line[:400]}")
     ran = sum(path.name in of_file for path in paths)
     print(f"{rewritten}: JAX {jax.__version__}: {len(paths) - failed} equal, {ran} run, {failed} failed")
+    return failed
+
+
+def compare(schema, *folders):
+    jax_exports.register()
+    failed = compare_schema(schema)
+    for originals, rewritten in zip(folders[::2], folders[1::2], strict=True):
+        failed += compare_folder(originals, rewritten)
     sys.exit(1 if failed else 0)
 
 
@@ -212,7 +219,8 @@ def generated_slots(table):
     return found
 
 
-def schema(path):
+def compare_schema(path):
+    """Compares the declarations of a schema with JAX's, and returns how many differ."""
     enumerations, tables = schema_of(path.read_text())
     failed = []
     for name, values in enumerations.items():
@@ -235,11 +243,11 @@ def schema(path):
     for line in failed:
         print(f"FAILED {line}")
     print(f"{path}: JAX {jax.__version__}: {len(enumerations) + len(tables)} declarations, {len(failed)} failed")
-    sys.exit(1 if failed else 0)
+    return len(failed)
 
 
 def main():
-    commands = {"schema": schema, "golden": golden, "compare": compare}
+    commands = {"golden": golden, "compare": compare}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*map(pathlib.Path, sys.argv[2:]))

@@ -94,11 +94,9 @@ fn rewrite(workspace: &Workspace, program: &Path, originals: PathBuf) -> Outcome
     Ok(Pair { originals, rewritten })
 }
 
+/// One process for all, because starting JAX takes longer than most comparisons.
 fn compare(python: &Path, pairs: &[Pair]) -> Outcome {
-    process::run(Command::new(python).args([SCRIPT, "schema", SCHEMA]))?;
-    for Pair { originals, rewritten } in pairs {
-        let mut command = Command::new(python);
-        process::run(command.args([SCRIPT, "compare"]).arg(originals).arg(rewritten))?;
-    }
-    Ok(())
+    let folders = pairs.iter().flat_map(|pair| [&pair.originals, &pair.rewritten]);
+    let mut command = Command::new(python);
+    process::run(command.args([SCRIPT, "compare", SCHEMA]).args(folders))
 }

@@ -1,5 +1,5 @@
-//! Reads files of `jax.export` and writes them again under the same names: `rewrite FOLDER FILE...`. Each must come back from
-//! what was written. The check against JAX (`tests/jaxlib/rewritten_exports.py`) loads the results.
+//! Reads the `.bin` files of one folder, of `jax.export`, and writes them again into another: `rewrite ORIGINALS REWRITTEN`.
+//! Each must come back from what was written. The check against JAX (`tests/jaxlib/rewritten_exports.py`) loads the results.
 
 #![expect(clippy::print_stdout, reason = "a program talks to its user")]
 
@@ -10,14 +10,22 @@ use artifact_core::blob::Blob;
 use artifact_jax::{looks_like, read, write};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut paths = std::env::args_os().skip(1).map(PathBuf::from);
-    let folder = paths.next().ok_or("usage: rewrite FOLDER FILE...")?;
+    let paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let [originals, rewritten] = paths.as_slice() else {
+        return Err("usage: rewrite ORIGINALS REWRITTEN".into());
+    };
     let mut count = 0;
-    for path in paths {
-        rewrite(&path, &folder).map_err(|error| format!("{}: {error}", path.display()))?;
-        count += 1;
+    for entry in std::fs::read_dir(originals)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "bin") {
+            rewrite(&path, rewritten).map_err(|error| format!("{}: {error}", path.display()))?;
+            count += 1;
+        }
     }
-    println!("{}: {count} files written", folder.display());
+    println!("{}: {count} files written", rewritten.display());
+    if count == 0 {
+        return Err(format!("{} holds no .bin file", originals.display()).into());
+    }
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! Whether the parts of an exported function agree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use crate::aval::Dimension;
 use crate::error::{Error, Problem};
 use crate::exported::{Exported, Leaf, Values};
 use crate::limits;
-use crate::sharding::{AbstractMesh, NamedSharding, Sharding};
+use crate::sharding::{NamedSharding, Sharding};
 use crate::tree::PyTree;
 
 /// A result of a check.
@@ -15,7 +16,7 @@ type Outcome = Result<(), Problem>;
 impl Exported {
     /// Checks that the parts agree, those of the functions of gradients too: as many leaves as the trees have, within the
     /// limits; positions of arguments that there are, ascending; sizes of results that the arguments tell; shardings over
-    /// axes that their meshes have.
+    /// axes that their meshes have, each at most once.
     ///
     /// # Errors
     /// [`Error`] that names the first part that does not.
@@ -71,8 +72,23 @@ fn values(place: &str, values: &Values) -> Outcome {
             values.leaves.len()
         )));
     }
-    let mut leaves = values.leaves.iter().enumerate();
-    leaves.try_for_each(|(index, value)| leaf(place, index, value))
+    // Many leaves may share a type or a sharding, each of which is looked at once.
+    let (mut avals, mut shardings) = (HashSet::new(), HashSet::new());
+    for (index, Leaf { aval, sharding }) in values.leaves.iter().enumerate() {
+        let at = |what: String| Problem::inconsistent(format!("number {index} of the {place}: {what}"));
+        if avals.insert(Arc::as_ptr(aval)) {
+            limits::RANK.check(aval.shape.len() as u64)?;
+            shape(&aval.shape).map_err(at)?;
+        }
+        if let Sharding::Named(named) = sharding {
+            divides(named, aval.shape.len()).map_err(at)?;
+            if shardings.insert(Arc::as_ptr(named)) {
+                limits::MESH_AXES.check(named.mesh.axes.len() as u64)?;
+                axes(named).map_err(at)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The number of leaves of a tree that is not too deep.
@@ -85,46 +101,40 @@ fn leaf_count(tree: &PyTree, depth: u64) -> Result<usize, Problem> {
     Ok(count)
 }
 
-fn leaf(place: &str, index: usize, leaf: &Leaf) -> Outcome {
-    let shape = &leaf.aval.shape;
-    limits::RANK.check(shape.len() as u64)?;
+/// What is wrong with a shape.
+fn shape(shape: &[Dimension]) -> Result<(), String> {
     let negative = |dimension: &&Dimension| dimension.expr().as_constant().is_some_and(|size| size < 0);
-    if let Some(dimension) = shape.iter().find(negative) {
-        return Err(Problem::inconsistent(format!(
-            "number {index} of the {place} has a dimension of {dimension}, which is no size"
-        )));
-    }
-    match &leaf.sharding {
-        Sharding::Named(named) => sharding(named, shape.len())
-            .map_err(|what| Problem::inconsistent(format!("number {index} of the {place}: {what}"))),
-        Sharding::Unspecified | Sharding::Hlo(_) => Ok(()),
-    }
-}
-
-/// What is wrong with the sharding of a value of this rank.
-fn sharding(sharding: &NamedSharding, rank: usize) -> Result<(), String> {
-    let axes = axes(&sharding.mesh)?;
-    let divided = sharding.spec.partitions.len();
-    if divided > rank {
-        return Err(format!(
-            "its sharding divides {divided} dimensions, and it has {rank}"
-        ));
-    }
-    match sharding.spec.axes().find(|axis| !axes.contains(axis)) {
-        Some(stray) => Err(format!(
-            "its sharding names the axis '{stray}', which its mesh has not"
-        )),
+    match shape.iter().find(negative) {
+        Some(dimension) => Err(format!("a dimension is {dimension}, which is no size")),
         None => Ok(()),
     }
 }
 
-/// The names of a mesh's axes, which differ.
-fn axes(mesh: &AbstractMesh) -> Result<BTreeSet<&str>, String> {
-    let limit = limits::MESH_AXES.check(mesh.axes.len() as u64);
-    limit.map_err(|limit| limit.to_string())?;
-    let mut names = BTreeSet::new();
-    match mesh.axes.iter().find(|axis| !names.insert(axis.name.as_str())) {
-        Some(twice) => Err(format!("its mesh has two axes named '{}'", twice.name)),
-        None => Ok(names),
+/// Whether a value of this rank has the dimensions that a sharding divides.
+fn divides(sharding: &NamedSharding, rank: usize) -> Result<(), String> {
+    match sharding.spec.partitions.len() {
+        divided if divided > rank => Err(format!(
+            "its sharding divides {divided} dimensions, and it has {rank}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the axes of a mesh differ, and a sharding names each at most once and no others.
+fn axes(sharding: &NamedSharding) -> Result<(), String> {
+    let mut free = BTreeSet::new();
+    if let Some(twice) = sharding
+        .mesh
+        .axes
+        .iter()
+        .find(|axis| !free.insert(axis.name.as_str()))
+    {
+        return Err(format!("its mesh has two axes named '{}'", twice.name));
+    }
+    match sharding.spec.axes().find(|axis| !free.remove(axis)) {
+        Some(axis) => Err(format!(
+            "its sharding names the axis '{axis}', which its mesh has not or which it has named before"
+        )),
+        None => Ok(()),
     }
 }

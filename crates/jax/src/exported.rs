@@ -1,6 +1,6 @@
 //! An exported function.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -75,9 +75,14 @@ pub struct Values {
 }
 
 impl Values {
-    /// The dimensions of all leaves.
+    /// The dimensions of all leaves, those that are one object once: a small file may have a million leaves of one type.
     pub(crate) fn dimensions(&self) -> impl Iterator<Item = &Dimension> {
-        self.leaves.iter().flat_map(|leaf| &leaf.aval.shape)
+        let (mut avals, mut texts) = (HashSet::new(), HashSet::new());
+        let leaves = self.leaves.iter().map(|leaf| &leaf.aval);
+        leaves
+            .filter(move |aval| avals.insert(Arc::as_ptr(aval)))
+            .flat_map(|aval| &aval.shape)
+            .filter(move |dimension| texts.insert(dimension.text().as_ptr()))
     }
 }
 

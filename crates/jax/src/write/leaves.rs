@@ -15,27 +15,41 @@ use crate::sharding::{AbstractDevice, AbstractMesh, AxisType, NamedSharding, Par
 
 /// Values of one type that differ, with the objects that were written for them.
 #[derive(Debug)]
-pub(super) struct Unique<K, T> {
-    positions: HashMap<K, u32>,
+pub(super) struct Unique<V, T> {
+    /// By address, which spares the look at a value that many leaves share.
+    shared: HashMap<*const V, u32>,
+    positions: HashMap<Arc<V>, u32>,
     pub(super) objects: Vec<Reference<Nested<T>>>,
 }
 
-impl<K: Eq + Hash + Clone, T: artifact_flatbuffer::Table> Unique<K, T> {
+impl<V: Eq + Hash, T: artifact_flatbuffer::Table> Unique<V, T> {
     fn new() -> Self {
         Self {
+            shared: HashMap::new(),
             positions: HashMap::new(),
             objects: Vec::new(),
         }
     }
 
     /// The position of a value, which is written when it is new.
-    fn position(&mut self, value: &K, write: impl FnOnce() -> Outcome<Reference<Nested<T>>>) -> Outcome<u32> {
-        if let Some(known) = self.positions.get(value) {
+    fn position(
+        &mut self,
+        value: &Arc<V>,
+        write: impl FnOnce() -> Outcome<Reference<Nested<T>>>,
+    ) -> Outcome<u32> {
+        if let Some(known) = self.shared.get(&Arc::as_ptr(value)) {
             return Ok(*known);
         }
-        let position = u32::try_from(self.objects.len()).map_err(|_| TooLarge)?;
-        self.objects.push(write()?);
-        self.positions.insert(value.clone(), position);
+        let position = match self.positions.get(value) {
+            Some(known) => *known,
+            None => {
+                let position = u32::try_from(self.objects.len()).map_err(|_| TooLarge)?;
+                self.objects.push(write()?);
+                self.positions.insert(Arc::clone(value), position);
+                position
+            }
+        };
+        self.shared.insert(Arc::as_ptr(value), position);
         Ok(position)
     }
 
@@ -47,9 +61,9 @@ impl<K: Eq + Hash + Clone, T: artifact_flatbuffer::Table> Unique<K, T> {
 /// What leaves refer to by position.
 #[derive(Debug)]
 pub(super) struct Uniques {
-    pub(super) avals: Unique<Arc<AbstractValue>, schema::AbstractValue>,
-    pub(super) meshes: Unique<Arc<AbstractMesh>, schema::AbstractMesh>,
-    pub(super) shardings: Unique<Arc<NamedSharding>, schema::NamedSharding>,
+    pub(super) avals: Unique<AbstractValue, schema::AbstractValue>,
+    pub(super) meshes: Unique<AbstractMesh, schema::AbstractMesh>,
+    pub(super) shardings: Unique<NamedSharding, schema::NamedSharding>,
     /// For each sharding, and first for none, what a list holds.
     listed: Vec<Reference<Nested<schema::Sharding>>>,
 }

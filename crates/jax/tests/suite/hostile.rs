@@ -1,7 +1,5 @@
 //! Files that are damaged, and files that are made to cost much: each is refused, or read as something that comes back.
 
-use std::time::{Duration, Instant};
-
 use artifact_core::blob::Blob;
 use artifact_flatbuffer::{TableBuilder, Writer};
 use artifact_jax::{ErrorKind, ReadOptions, looks_like, read_with, write};
@@ -61,13 +59,10 @@ fn a_flipped_bit_of_every_byte() {
     }
 }
 
-/// Refused with this message, within a second of an unoptimised build on a busy machine.
+/// Refused with this message. What it costs is measured by the benchmark `exports`.
 fn check_refused(want: &str, file: &[u8]) {
-    let start = Instant::now();
     let error = read_bytes(file).unwrap_err();
-    let took = start.elapsed();
     assert!(chain(&error).contains(want), "{}", chain(&error));
-    assert!(took < Duration::from_secs(5), "{want}: {took:?}");
 }
 
 #[test]
@@ -85,7 +80,10 @@ fn deep_trees() {
             table.set(schema::Exported::IN_TREE, node)
         })
     };
-    assert!(comes_back(&nested(127)));
+    // Half of what a thread has by default.
+    let small = std::thread::Builder::new().stack_size(1 << 20);
+    let deepest = small.spawn(move || comes_back(&nested(127))).unwrap();
+    assert!(deepest.join().unwrap());
     let message = "the nesting of a tree of arguments or results is 129 levels, over the limit of 128";
     check_refused(message, &nested(128));
     check_refused(message, &nested(20_000));
@@ -162,9 +160,7 @@ fn texts_of_dimensions_that_are_costly_to_read() {
     };
     check_refused("cannot be read", &with(&[String::from("a^100000000")]));
     let file = with(&(0..64).map(costly).collect::<Vec<_>>());
-    let start = Instant::now();
-    assert!(!comes_back(&file));
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    check_refused("cannot be read", &file);
 }
 
 /// Different dimensions of many values, each of which takes its time.
@@ -187,4 +183,28 @@ fn many_symbolic_dimensions() {
         "the number of symbolic dimensions is 513 dimensions, over the limit of 512",
         &file,
     );
+}
+
+/// Values that share a type with dimensions of many variables: what they share is looked at once, in checking and writing.
+#[test]
+fn many_values_of_one_large_type() {
+    const COUNT: usize = 20_000;
+    let names: Vec<String> = (0..100).map(|index| format!("n{index}")).collect();
+    let sum = names.join(" + ");
+    let shape = vec![sum.as_str(); 60];
+    let file = older_file(|writer, table| {
+        let leaf = writer.table(TableBuilder::default());
+        let leaves = writer.vector(&vec![leaf; COUNT]).unwrap();
+        let list = TableBuilder::default()
+            .set(schema::PyTreeDef::KIND, schema::PyTreeDefKind::List)
+            .set(schema::PyTreeDef::CHILDREN, leaves);
+        let list = writer.table(list);
+        let positions = writer.vector::<u32>(&vec![0; COUNT]).unwrap();
+        table
+            .set(schema::Exported::IN_TREE, list)
+            .set(schema::Exported::UNIQUE_AVALS, avals(writer, &shape))
+            .set(schema::Exported::IN_AVALS_IDXS, positions)
+            .set(schema::Exported::IN_SHARDINGS_IDXS, positions)
+    });
+    assert!(comes_back(&file));
 }

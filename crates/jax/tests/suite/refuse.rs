@@ -120,7 +120,7 @@ fn dimensions() {
     dimension("", "one of the inputs, has a dimension that cannot be read");
     dimension(
         "-3",
-        "number 0 of the inputs has a dimension of -3, which is no size",
+        "number 0 of the inputs: a dimension is -3, which is no size",
     );
     let long = Box::leak(("a".to_owned() + &" + a".repeat(2_000)).into_boxed_str());
     dimension(
@@ -243,8 +243,13 @@ fn shardings_that_do_not_fit() {
         &["x"],
     );
     check(
-        "its sharding names the axis 'z', which its mesh has not",
+        "its sharding names the axis 'z', which its mesh has not or which it has named before",
         &[&["z"]],
+        &["x"],
+    );
+    check(
+        "its sharding names the axis 'x', which its mesh has not or which it has named before",
+        &[&["x", "x"]],
         &["x"],
     );
     check("its mesh has two axes named 'x'", &[], &["x", "x"]);

@@ -106,6 +106,7 @@ fn shardings_that_share_meshes() {
                 axis("a", AxisType::Auto),
                 axis("e", AxisType::Explicit),
                 axis("m", AxisType::Manual),
+                axis("r", AxisType::Auto),
             ],
             device,
         })
@@ -115,7 +116,7 @@ fn shardings_that_share_meshes() {
             mesh: Arc::clone(mesh),
             spec: PartitionSpec {
                 partitions: vec![axes.iter().map(|axis| (*axis).to_owned()).collect()],
-                reduced: ["e".to_owned()].into(),
+                reduced: ["r".to_owned()].into(),
                 unreduced: ["m".to_owned()].into(),
             },
             memory_kind: memory_kind.map(str::to_owned),
