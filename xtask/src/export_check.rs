@@ -82,15 +82,7 @@ fn rewrite(workspace: &Workspace, program: &Path, originals: PathBuf) -> Outcome
     let name = originals.file_name().unwrap_or_default();
     let rewritten = workspace.target.join("rewritten_exports").join(name);
     files::create_empty_folder(&rewritten)?;
-    let mut exports = files::list(&originals)?;
-    exports.retain(|path| path.extension().is_some_and(|extension| extension == "bin"));
-    if exports.is_empty() {
-        return Err(Failure::new(format!(
-            "{} holds no .bin file",
-            originals.display()
-        )));
-    }
-    process::run(Command::new(program).arg(&rewritten).args(&exports))?;
+    process::run(Command::new(program).arg(&originals).arg(&rewritten))?;
     Ok(Pair { originals, rewritten })
 }
 
