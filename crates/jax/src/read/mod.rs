@@ -100,18 +100,19 @@ struct Reader<'f> {
 impl Reader<'_> {
     /// The function at the root and, one after the other, those of gradients within it.
     fn exported(&mut self, root: View<'_, schema::Exported>) -> Outcome<Exported> {
-        let mut functions = vec![self.function(&root)?];
+        let mut exported = self.function(&root)?;
+        let mut vjps = Vec::new();
         let mut next = field(&root, schema::Exported::VJP)?;
         while let Some(view) = next {
-            limits::VJP_ORDER.check(functions.len() as u64)?;
-            functions.push(self.function(&view)?);
+            limits::VJP_ORDER.check(vjps.len() as u64 + 1)?;
+            vjps.push(self.function(&view)?);
             next = field(&view, schema::Exported::VJP)?;
         }
-        let nested = functions.into_iter().rev().reduce(|vjp, mut function| {
-            function.vjp = Some(Box::new(vjp));
-            function
+        exported.vjp = vjps.into_iter().rev().fold(None, |below, mut vjp| {
+            vjp.vjp = below;
+            Some(Box::new(vjp))
         });
-        nested.ok_or(Problem::NoVersion)
+        Ok(exported)
     }
 
     /// One function, without its vjp.
@@ -131,7 +132,7 @@ impl Reader<'_> {
             ordered_effects: effects(view, schema::Exported::ORDERED_EFFECTS)?,
             unordered_effects: effects(view, schema::Exported::UNORDERED_EFFECTS)?,
             disabled_checks: disabled_checks(view)?,
-            module: self.view(module.range),
+            module: self.view(module.range)?,
             calling_convention_version: CallingConventionVersion(field(
                 view,
                 schema::Exported::CALLING_CONVENTION_VERSION,
@@ -176,9 +177,10 @@ impl Reader<'_> {
     }
 
     /// A part of the file that is not copied.
-    fn view(&self, range: Range<usize>) -> Blob {
-        // The range was checked when it was read; a view of nothing is what it would be otherwise.
-        self.file.slice(range).unwrap_or_else(|| Blob::new(Vec::new()))
+    fn view(&self, range: Range<usize>) -> Outcome<Blob> {
+        self.file
+            .slice(range)
+            .ok_or_else(|| Problem::inconsistent("a part lies outside the file"))
     }
 }
 

@@ -97,7 +97,7 @@ impl Reader<'_> {
         }
         match field(view, schema::Sharding::HLO_SHARDING_PROTO)? {
             None => Ok(Sharding::Unspecified),
-            Some(proto) if self.options.keep_hlo_shardings => Ok(Sharding::Hlo(self.view(proto.range))),
+            Some(proto) if self.options.keep_hlo_shardings => self.view(proto.range).map(Sharding::Hlo),
             Some(_) => Err(Problem::HloShardings {
                 place: match side.place {
                     "inputs" => "shardings of the inputs",

@@ -39,7 +39,7 @@ impl Reader<'_> {
         let auxdata = required(view, PyTreeDef::CUSTOM_AUXDATA)?;
         Ok(PyTree::Custom {
             name: required(view, PyTreeDef::CUSTOM_NAME)?.to_owned(),
-            auxdata: self.view(auxdata.range),
+            auxdata: self.view(auxdata.range)?,
             children,
         })
     }

@@ -35,17 +35,13 @@ struct FileWriter<'a>(Writer<'a>);
 impl<'a> FileWriter<'a> {
     /// The innermost function of gradients first, because objects are written before what refers to them.
     fn exported(&mut self, exported: &'a Exported) -> Outcome<Reference<Nested<schema::Exported>>> {
-        let functions: Vec<&Exported> =
-            std::iter::successors(Some(exported), |function| function.vjp.as_deref()).collect();
-        let mut vjp = None;
-        for function in functions
-            .into_iter()
-            .rev()
-            .take_while(|function| !std::ptr::eq(*function, exported))
-        {
-            vjp = Some(self.function(function, vjp)?);
+        let vjps: Vec<&Exported> =
+            std::iter::successors(exported.vjp.as_deref(), |vjp| vjp.vjp.as_deref()).collect();
+        let mut below = None;
+        for vjp in vjps.into_iter().rev() {
+            below = Some(self.function(vjp, below)?);
         }
-        self.function(exported, vjp)
+        self.function(exported, below)
     }
 
     fn function(
