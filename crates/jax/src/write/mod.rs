@@ -18,7 +18,7 @@ type Outcome<T> = Result<T, Problem>;
 /// Writes a file that JAX loads. Equal values give equal bytes.
 ///
 /// # Errors
-/// [`Error`] for a value that does not satisfy [`Exported::check`], one with [`Sharding::Hlo`], and one that takes over
+/// [`Error`] for a value that does not satisfy [`Exported::check`], one with [`Sharding::Hlo`](crate::Sharding::Hlo), and one that takes over
 /// 2^31 - 1 bytes.
 pub fn write(exported: &Exported) -> Result<Vec<u8>, Error> {
     exported.inspect().map_err(Error::writing)?;
