@@ -7,7 +7,14 @@ use std::process::Command;
 use crate::failure::{Failure, Findings, Outcome};
 use crate::quickstart::{self, Build};
 use crate::workspace::Workspace;
-use crate::{files, process, setup};
+use crate::{files, process, schema, setup};
+
+/// What JAX's exports look like, and the Rust that is made of it.
+const JAX_SCHEMA: &str = "schemas/jax/exported.fbs";
+const JAX_RUST: &str = "crates/proto/src/jax_exported.rs";
+
+/// Writes exports of the schema of the JAX that runs it.
+const JAX_EXPORTS: &str = "fixtures/jax_exports.py";
 
 /// The reference of the command line, with one `## artifact COMMAND` heading a command.
 pub(crate) const CLI_PAGE: &str = "docs/cli.md";
@@ -20,10 +27,17 @@ struct Generated {
 }
 
 /// Every generated file, fixtures apart.
-const GENERATED: &[Generated] = &[Generated {
-    path: CLI_PAGE,
-    make: cli_page,
-}];
+const GENERATED: &[Generated] = &[
+    // First, because the program that the page is made of is built from it.
+    Generated {
+        path: JAX_RUST,
+        make: |workspace| schema::rust_of(workspace, JAX_SCHEMA),
+    },
+    Generated {
+        path: CLI_PAGE,
+        make: cli_page,
+    },
+];
 
 /// The task.
 pub(crate) fn run(workspace: &Workspace, options: &[String]) -> Outcome {
@@ -71,7 +85,11 @@ fn write_fixtures(workspace: &Workspace) -> Outcome {
     {
         process::run(Command::new(&python).arg(script))?;
     }
-    Ok(())
+    // What the newest JAX writes besides: exports of its schema.
+    match setup::install_newest(workspace)? {
+        Some(newest) => process::run(Command::new(newest).arg(JAX_EXPORTS)),
+        None => Ok(()),
+    }
 }
 
 /// The page of `artifact --help` and of every subcommand's help.

@@ -34,6 +34,26 @@ const LAYERS: &[Layer] = &[
         tests_use: &["artifact-forge"],
     },
     Layer {
+        name: "artifact-flatbuffer",
+        uses: &[],
+        tests_use: &[],
+    },
+    Layer {
+        name: "artifact-proto",
+        uses: &["artifact-flatbuffer"],
+        tests_use: &[],
+    },
+    Layer {
+        name: "artifact-jax",
+        uses: &[
+            "artifact-core",
+            "artifact-dims",
+            "artifact-flatbuffer",
+            "artifact-proto",
+        ],
+        tests_use: &["artifact-container", "artifact-testkit"],
+    },
+    Layer {
         name: "artifact-dims",
         uses: &["artifact-core"],
         tests_use: &["artifact-testkit"],

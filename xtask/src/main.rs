@@ -17,6 +17,7 @@
 
 mod corpus;
 mod cross_check;
+mod export_check;
 mod failure;
 mod files;
 mod generate;
@@ -24,6 +25,7 @@ mod goldens;
 mod layers;
 mod process;
 mod quickstart;
+mod schema;
 mod setup;
 mod test;
 mod tidy;

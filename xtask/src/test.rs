@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
-use crate::{corpus, cross_check, process, setup};
+use crate::{corpus, cross_check, export_check, process, setup};
 
 /// The release of cargo-nextest that is installed where there is none.
 const NEXTEST_VERSION: &str = "0.9.143";
@@ -14,14 +14,18 @@ const NEXTEST_VERSION: &str = "0.9.143";
 pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
     let corpus = corpus::find(workspace)?;
     // Downloading goes on while the compiler works.
-    let python = std::thread::scope(|scope| {
-        let python = scope.spawn(|| setup::install(workspace));
+    let (python, newest) = std::thread::scope(|scope| {
+        let python = scope.spawn(|| {
+            let pinned = setup::install(workspace)?;
+            Ok((pinned, setup::install_newest(workspace)?))
+        });
         run_rust(workspace, corpus.as_deref())?;
         python
             .join()
             .unwrap_or_else(|_| Err(Failure::new("the installation of the Python packages panicked")))
     })?;
     cross_check::run(workspace, corpus.as_deref(), &python)?;
+    export_check::run(workspace, corpus.as_deref(), &python, newest.as_deref())?;
     match corpus {
         Some(_) => println!("test: all passed"),
         None => println!("test: all that could run passed; WITHOUT THE CORPUS most programs were not tried"),
