@@ -16,7 +16,8 @@ use super::cursor::{Cursor, Read};
 use super::names::OpName;
 use crate::vhlo::Version;
 use crate::vhlo::forms::to_stablehlo;
-use crate::vhlo::ops::{AttributeRow, VersionedOp};
+use crate::vhlo::opset::VersionedOp;
+use crate::vhlo::row::AttributeRow;
 
 /// What stands before an operation's regions.
 #[derive(Debug)]
