@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use artifact_core::blob::Blob;
 use artifact_core::limit::Limit;
-use artifact_export::{ExportError, Exported};
+use artifact_export::{ExportError, Exported, verified};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::Module;
 use artifact_stablehlo::bytecode::{self, ReadErrorKind, is_bytecode};
-use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::parse::{begins_as_program, parse_module};
 use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
@@ -43,6 +43,15 @@ impl Source {
         })
     }
 
+    /// Whether a file holds what [`Source::read`] takes: bytes of a format that has a sign, or a text that begins as StableHLO
+    /// does.
+    pub(crate) fn is_in(path: &Path) -> bool {
+        match Self::read(path) {
+            Ok(source) => source.text().is_none_or(begins_as_program),
+            Err(_) => false,
+        }
+    }
+
     /// The text, where it is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.content {
@@ -63,6 +72,14 @@ impl Source {
             return Err(Failure::input(format!("{} holds no module", self.path.display())));
         }
         Ok(modules)
+    }
+
+    /// The modules, verified, and in the one form that counts for the digest of a program.
+    pub(crate) fn verified(&self) -> Outcome<Vec<Module>> {
+        let modules = self.modules()?.into_iter();
+        modules
+            .map(|module| verified(module).map_err(|error| self.unfit(&error)))
+            .collect()
     }
 
     fn bytecode(&self, file: &Blob) -> Outcome<Module> {

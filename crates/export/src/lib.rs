@@ -23,10 +23,10 @@ mod signature;
 mod splice;
 mod upgrade;
 
-pub use custom_calls::Waivers;
+pub use custom_calls::{Waivers, custom_calls};
 pub use dimensions::Shapes;
 pub use error::{ExportError, ExportErrorKind};
-pub use exported::Exported;
+pub use exported::{Exported, verified};
 pub use loaded::{Loaded, read_options, reader};
 pub use pack::{CALLING_CONVENTION, PackOptions, UnknownReader, pack, reader_release};
 pub use program::{PROGRAM_FORMAT, StablehloVersion, StablehloVersionError, portable};
