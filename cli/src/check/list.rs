@@ -158,6 +158,7 @@ impl Lists {
 
     /// What both lists say of runs.
     fn cases(&self, name: &str, program: &Value) -> Result<Cases, String> {
+        let cases = parsed(program, "cases")?.unwrap_or_default();
         let arrays: String = parsed(program, "npz")?.unwrap_or_else(|| format!("{name}.npz"));
         Ok(Cases {
             arrays: self.beside(&arrays)?,
@@ -168,7 +169,7 @@ impl Lists {
             rule: parsed::<Rule>(program, "check")?.unwrap_or_default(),
             operand: parsed(program, "operand")?,
             kept: None,
-            cases: parsed(program, "cases")?.unwrap_or_default(),
+            cases,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artifact_ir::digest::program_digest;
+use artifact_export::program_identity;
 
 use crate::check::report::Verdict;
 use crate::failure::Failure;
@@ -20,7 +20,8 @@ pub(crate) fn judge(path: &Path, text: &Path) -> Verdict {
 fn are_same(path: &Path, text: &Path) -> Result<bool, Failure> {
     let digests = |path: &Path| {
         let modules = Source::read(path)?.verified()?;
-        Ok(modules.iter().map(program_digest).collect::<Vec<_>>())
+        let digests: Result<Vec<_>, _> = modules.iter().map(program_identity).collect();
+        digests.map_err(|error| Failure::export(path, &error))
     };
     Ok(digests(path)? == digests(text)?)
 }
