@@ -48,11 +48,7 @@ fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut inputs = Vec::new();
     for path in paths {
         if path.is_dir() {
-            for file in files_under(path)? {
-                if holds_program(&file)? {
-                    inputs.push(file);
-                }
-            }
+            inputs.extend(files_under(path)?.into_iter().filter(|file| holds_program(file)));
         } else {
             inputs.push(path.clone());
         }

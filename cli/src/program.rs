@@ -136,7 +136,7 @@ pub(crate) fn is_artifact(path: &Path) -> Outcome<bool> {
     }
 }
 
-/// Whether a file holds a program, of whichever kind, right or wrong.
-pub(crate) fn holds_program(path: &Path) -> Outcome<bool> {
-    Ok(is_artifact(path)? || Source::is_in(path))
+/// Whether a file holds a program, of whichever kind, right or wrong. One that cannot be read holds none.
+pub(crate) fn holds_program(path: &Path) -> bool {
+    is_artifact(path).unwrap_or(false) || Source::is_in(path)
 }

@@ -11,11 +11,13 @@ use crate::check::judgement::{Rule, Tolerance};
 use crate::check::plan::{Case, Cases, Expected, Task};
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::program::holds_program;
 
 const LIST_BYTES: Limit = Limit::new("a list of programs", 64 << 20, "bytes");
 
-/// Fields of a variant that name a file with its program.
-const FORMS: [&str; 2] = ["mlir", "mlirbc"];
+/// Fields of a variant that name a file with its program: text, portable bytecode, and JAX's own.
+const FORMS: [&str; 3] = ["mlir", "mlirbc", JAX];
+const JAX: &str = "bin";
 
 /// The lists of one folder.
 pub(crate) struct Lists {
@@ -142,12 +144,17 @@ impl Lists {
                 let Some(file) = parsed::<String>(description, form)? else {
                     continue;
                 };
+                let path = self.beside(&file)?;
+                if form == JAX && !holds_program(&path) {
+                    tasks.push(Task::Unread { path });
+                    continue;
+                }
                 let mut cases = self.cases(name, program)?;
                 let fits = |case: &Case| case.variants.is_empty() || case.variants.contains(variant);
                 cases.cases.retain(fits);
                 cases.kept = parsed(description, "module_kept_var_idx")?;
                 tasks.push(Task::Cases {
-                    path: self.beside(&file)?,
+                    path,
                     run: Some(variant.clone()),
                     cases,
                 });

@@ -24,7 +24,7 @@ pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
     let Found { tasks, unlisted } = plan::find(&options.paths)?;
     if let Some(first) = unlisted.first() {
         output::note(&format!(
-            "note: {} programs are not checked, because the lists of their folders do not name them; {} is the first",
+            "note: programs that no list of their folder names are not checked: {}, such as {}",
             unlisted.len(),
             first.display()
         ));
@@ -106,6 +106,7 @@ fn judge(task: &Task, settings: &Settings) -> Verdict {
         Task::Cases { path, cases, .. } => cases::judge(path, cases, settings),
         Task::Reject { path, expected } => reject::judge(path, expected),
         Task::Twin { path, text } => twin::judge(path, text),
+        Task::Unread { .. } => Verdict::Unsupported("this release does not read such a file".to_owned()),
         Task::Broken { reason, .. } => Verdict::Failed(reason.clone()),
     }
 }

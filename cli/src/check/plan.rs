@@ -31,6 +31,8 @@ pub(crate) enum Task {
     Reject { path: PathBuf, expected: Vec<Expected> },
     /// The program is only read; as its twin, a text, it must be right, and both must be the same program.
     Twin { path: PathBuf, text: PathBuf },
+    /// A list names a file of a kind that this release does not read.
+    Unread { path: PathBuf },
     /// A list names something that is not there, or is malformed.
     Broken { path: PathBuf, reason: String },
 }
@@ -42,6 +44,7 @@ impl Task {
             | Self::Cases { path, .. }
             | Self::Reject { path, .. }
             | Self::Twin { path, .. }
+            | Self::Unread { path }
             | Self::Broken { path, .. } => path,
         }
     }
@@ -120,8 +123,8 @@ pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
             for file in others.copied() {
                 match (is_folder, lists.are_there()) {
                     (false, _) => found.tasks.push(embedded(file)),
-                    (true, true) if holds_program(file)? => found.unlisted.push(file.clone()),
-                    (true, false) if holds_program(file)? => found.tasks.push(embedded(file)),
+                    (true, true) if holds_program(file) => found.unlisted.push(file.clone()),
+                    (true, false) if holds_program(file) => found.tasks.push(embedded(file)),
                     (true, _) => {}
                 }
             }

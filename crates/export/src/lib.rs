@@ -3,7 +3,8 @@
 //! [`Exported`] is a verified program with the signature that its users see. [`pack`] writes it: large constants leave the
 //! program and become sections ([`hoist`]), the program becomes a section too, and the manifest says how to call it.
 //! [`Loaded`] is what comes back: the program as it is stored, and its constants as views into the file. [`restore`] puts the
-//! constants back where a program must stand alone. [`upgrade`] rewrites what an older release wrote.
+//! constants back where a program must stand alone. [`upgrade`] rewrites what an older release wrote. [`program_identity`] is one
+//! digest for a program in any kind of file.
 //!
 //! Invariants:
 //! * Nothing is packed that does not verify, and nothing is handed out that does not.

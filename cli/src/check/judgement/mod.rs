@@ -63,9 +63,15 @@ impl Tolerance {
         }
     }
 
-    /// What may be missing where numbers of this size were computed with.
+    /// What may be missing where numbers of this size were computed with. Nothing grows with a size that is not finite: it
+    /// would allow everything.
     fn at(self, norm: f64) -> f64 {
-        self.atol + self.rtol * norm
+        let relative = self.rtol * norm;
+        if relative.is_finite() {
+            self.atol + relative
+        } else {
+            self.atol
+        }
     }
 
     /// Whether columns are orthogonal to each other and of length 1.

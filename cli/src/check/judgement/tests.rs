@@ -358,6 +358,10 @@ fn batches_and_sizes() {
         &wanted,
         "two dimensions at least",
     );
+    for nothing in [f64::NAN, f64::INFINITY] {
+        let a = floats(&[2, 2, 2], &[nothing; 8]);
+        refused(Rule::Eigh, &[a], &wanted, &wanted, "A V is not V diag(w)");
+    }
     let endless = floats(&[1 << 40, 0, 0], &[]);
     refused(
         Rule::Eigh,
