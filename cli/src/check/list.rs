@@ -27,7 +27,8 @@ pub(crate) struct Lists {
     index: Option<Value>,
 }
 
-/// What the lists of a folder ask for.
+/// What lists ask for.
+#[derive(Default)]
 pub(crate) struct Listed {
     tasks: Vec<Task>,
     /// Files that are part of a task.
@@ -41,7 +42,7 @@ impl Listed {
     }
 
     /// The tasks of these files, and what is wrong with the lists.
-    pub(crate) fn of_files(self, files: &[&PathBuf]) -> Vec<Task> {
+    pub(crate) fn of_files(self, files: &[PathBuf]) -> Vec<Task> {
         let files: HashSet<&Path> = files.iter().map(|file| file.as_path()).collect();
         let mut tasks = self.tasks;
         tasks.retain(|task| files.contains(task.path()) || matches!(task, Task::Broken { .. }));
@@ -67,35 +68,26 @@ impl Lists {
         })
     }
 
-    /// Whether there is any.
-    pub(crate) const fn are_there(&self) -> bool {
-        self.cases.is_some() || self.manifest.is_some() || self.index.is_some()
-    }
-
-    /// One task for each program, and one for each mistake.
-    pub(crate) fn tasks(&self) -> Listed {
-        let mut listed = Listed {
-            tasks: Vec::new(),
-            files: HashSet::new(),
-        };
+    /// Adds one task for each program, and one for each mistake. Says whether there is any list.
+    pub(crate) fn add_to(&self, listed: &mut Listed) -> bool {
         let add = |listed: &mut Listed, name: &str, found: Result<Vec<Task>, String>| {
             let path = self.folder.join(name);
             let found = found.unwrap_or_else(|reason| vec![Task::Broken { path, reason }]);
             found.into_iter().for_each(|task| listed.add(task));
         };
-        for (name, program) in self.programs(&self.cases, "cases.json", "", &mut listed) {
-            add(&mut listed, &name, self.with_cases(&name, &program));
+        for (name, program) in self.programs(&self.cases, "cases.json", "", listed) {
+            add(listed, &name, self.with_cases(&name, &program));
         }
-        for (name, program) in self.programs(&self.manifest, "manifest.json", "/programs", &mut listed) {
-            add(&mut listed, &name, self.with_variants(&name, &program));
+        for (name, program) in self.programs(&self.manifest, "manifest.json", "/programs", listed) {
+            add(listed, &name, self.with_variants(&name, &program));
         }
-        for (name, program) in self.programs(&self.index, "index.json", "/programs", &mut listed) {
+        for (name, program) in self.programs(&self.index, "index.json", "/programs", listed) {
             // Another list may say more of it.
             if !listed.names(&self.folder.join(&name)) {
-                add(&mut listed, &name, self.indexed(&name, &program));
+                add(listed, &name, self.indexed(&name, &program));
             }
         }
-        listed
+        self.cases.is_some() || self.manifest.is_some() || self.index.is_some()
     }
 
     /// The entries of a list by name.

@@ -1,12 +1,12 @@
 //! What is to be checked: one task a program.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::check::judgement::{Rule, Tolerance};
-use crate::check::list::Lists;
+use crate::check::list::{Listed, Lists};
 use crate::failure::{Failure, Outcome};
 use crate::files::files_under;
 use crate::program::holds_program;
@@ -109,27 +109,26 @@ pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
         };
         // A file that was given twice, or beside its folder, is one program.
         files.retain(|file| seen.insert(file.clone()));
-        let mut folders: BTreeMap<&Path, Vec<&PathBuf>> = BTreeMap::new();
-        for file in &files {
-            folders
-                .entry(file.parent().unwrap_or(Path::new(".")))
-                .or_default()
-                .push(file);
-        }
-        for (folder, files) in folders {
-            let lists = Lists::read(folder)?;
-            let listed = lists.tasks();
-            let others = files.iter().filter(|file| !listed.names(file));
-            for file in others.copied() {
-                match (is_folder, lists.are_there()) {
-                    (false, _) => found.tasks.push(embedded(file)),
-                    (true, true) if holds_program(file) => found.unlisted.push(file.clone()),
-                    (true, false) if holds_program(file) => found.tasks.push(embedded(file)),
-                    (true, _) => {}
-                }
+        let folder_of = |file: &PathBuf| file.parent().unwrap_or(Path::new(".")).to_owned();
+        let folders: BTreeSet<PathBuf> = files.iter().map(folder_of).collect();
+        let mut with_lists = HashSet::new();
+        let mut listed = Listed::default();
+        for folder in folders {
+            if Lists::read(&folder)?.add_to(&mut listed) {
+                with_lists.insert(folder);
             }
-            found.tasks.extend(listed.of_files(&files));
         }
+        for file in files.iter().filter(|file| !listed.names(file)) {
+            if is_folder && !holds_program(file) {
+                continue;
+            }
+            if is_folder && with_lists.contains(&folder_of(file)) {
+                found.unlisted.push(file.clone());
+            } else {
+                found.tasks.push(embedded(file));
+            }
+        }
+        found.tasks.extend(listed.of_files(&files));
     }
     Ok(found)
 }

@@ -188,6 +188,11 @@ fn a_list_says_which_files() {
         .says("it is accepted, and must be refused");
     list(r#"{"check": 1}"#).expect(0).says("1 unsupported");
     run(&[&"check", &other]).expect(0).says("it takes arguments");
+    // A list speaks of files below its folder too.
+    scratch.file("p/q/d.mlir", ADD);
+    list(r#"{}, "q/d.mlir": {"text": "a.mlir"}"#)
+        .expect(0)
+        .says("1 passed, 0 failed, 1 unsupported");
     scratch.file("p/b.bc", b"ML\xefR\x63");
     list(r#"{"must_be_rejected": true}"#).expect(0).says("1 passed");
 }
