@@ -262,7 +262,7 @@ impl<'a> BodyCheck<'a> {
                 uses: &self.uses,
             },
         };
-        sharding::check_operation(operation, &operands, &results, &place)?;
+        sharding::check_operation(operation, operands, results, &place)?;
         if matches!(operation.op, Op::Foreign(_)) {
             return Ok(());
         }
@@ -272,7 +272,7 @@ impl<'a> BodyCheck<'a> {
             .map(|region| self.signature(*region))
             .collect::<OpResult<Vec<_>>>()?;
         if matches!(operation.op, Op::Control(Control::FuncReturn)) {
-            self.check_function_results(&operands)?;
+            self.check_function_results(operands)?;
         }
         self.check_async_body(operation)?;
         let constants = self.constants(operation);
