@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use artifact_container::manifest::{Dim, Manifest, Value};
+use artifact_container::manifest::{Constant, Dim, Manifest, ProgramPart, Value};
 use artifact_container::{Codec, Container, ReadOptions, Section};
-use artifact_export::{ExportError, Loaded};
+use artifact_export::ExportError;
 use artifact_ir::custom_call;
 use artifact_ir::types::Type;
 use artifact_refine::{Fact, refine};
@@ -14,23 +14,25 @@ use serde_json::json;
 use crate::arguments::InspectArguments;
 use crate::compatibility;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interface_text::interface_text;
 use crate::output::{self, one_line};
-use crate::program::is_artifact;
+use crate::program::{Program, is_artifact};
+use crate::source::Source;
 
 pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
     let path = &options.artifact;
-    if !is_artifact(path)? {
-        let what = format!("{} is not an artifact", path.display());
-        return Err(Failure::input(what).hint("`artifact export` makes one of StableHLO text"));
-    }
-    let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error));
-    let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
     let text = if options.dims {
         dims_text(path)?
-    } else if options.json {
-        as_json(&container)?
+    } else if is_artifact(path)? {
+        let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error));
+        let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
+        if options.json {
+            as_json(&container)?
+        } else {
+            as_text(&container)
+        }
     } else {
-        as_text(&container)
+        other_program(path, options.json)?
     };
     if options.json {
         output::json(&text)?;
@@ -82,14 +84,52 @@ fn as_text(container: &Container) -> String {
     };
     line("seals", seals.to_owned());
     sections_text(container, &mut text);
-    signature_text(manifest, &mut text);
+    let waivers = &manifest.custom_call_waivers;
+    part_text(manifest.part(), waivers, &mut text);
+    for (order, derivative) in (1..).zip(&manifest.derivatives) {
+        let _ = writeln!(text, "\nvjp/{order}");
+        part_text(derivative.part(), waivers, &mut text);
+    }
     text
+}
+
+/// What is known of a program that is in no artifact: kind of file, and what the manifest of its artifact would say.
+fn other_program(path: &Path, json: bool) -> Outcome<String> {
+    let source = Source::read(path)?;
+    let exported = source.export()?;
+    let described: Result<Vec<Manifest>, _> = exported.with_vjps().map(artifact_export::describe).collect();
+    let described = described.map_err(|error| Failure::export(path, &error))?;
+    if json {
+        let manifests: Outcome<Vec<serde_json::Value>> = described.iter().map(program_json).collect();
+        let document = json!({ "program": source.describe(), "functions": manifests? });
+        return pretty(&document);
+    }
+    let mut text = format!("{:<20}{}\n", "program", one_line(&source.describe()));
+    let _ = writeln!(text, "{:<20}{}", "platforms", list_or(exported.platforms(), "any"));
+    for (order, manifest) in described.iter().enumerate() {
+        if order > 0 {
+            let _ = writeln!(text, "\nvjp/{order}");
+        }
+        part_text(manifest.part(), &manifest.custom_call_waivers, &mut text);
+    }
+    Ok(text)
+}
+
+/// What is known of a program, without what only an artifact has.
+fn program_json(manifest: &Manifest) -> Outcome<serde_json::Value> {
+    let mut value = manifest_json(manifest)?;
+    if let Some(fields) = value.as_object_mut() {
+        for of_artifact in ["producer", "program", "required_features", "calling_convention", "constants", "metadata"] {
+            fields.remove(of_artifact);
+        }
+    }
+    Ok(value)
 }
 
 /// The dimensions of a program: what is declared, and what refinement finds.
 fn dims_text(path: &Path) -> Outcome<String> {
-    let loaded = Loaded::open(path).map_err(|error| Failure::export(path, &error))?;
-    let signature = loaded.signature();
+    let program = Program::open(path)?;
+    let signature = &program.signature;
     let mut text = String::new();
     // Writing to a string does not fail.
     for input in &signature.inputs {
@@ -115,12 +155,12 @@ fn dims_text(path: &Path) -> Outcome<String> {
         let _ = writeln!(text, "constraint {constraint}");
     }
     let types = signature.inputs.iter().map(|input| input.ty.clone());
-    let constants = loaded
-        .constants()
+    let constants = program
+        .constants
         .iter()
         .map(|constant| Type::Tensor(constant.ty().clone()));
     let arguments: Vec<Fact> = types.chain(constants).map(Fact::of_type).collect();
-    let refined = refine(loaded.module(), loaded.entry(), &arguments, &signature.dimensions)
+    let refined = refine(&program.module, program.entry, &arguments, &signature.dimensions)
         .map_err(|error| Failure::input(format!("{} cannot be refined", path.display())).because(&error))?;
     for obligation in &refined.obligations {
         let _ = writeln!(
@@ -155,8 +195,9 @@ fn list_or(items: &[String], nothing: &str) -> String {
     }
 }
 
-fn signature_text(manifest: &Manifest, text: &mut String) {
-    let signature = &manifest.signature;
+/// One program: its signature, its interface, and the custom calls that it makes.
+fn part_text(part: ProgramPart<'_>, waivers: &[String], text: &mut String) {
+    let signature = part.signature;
     let _ = writeln!(text, "\nfunction {}", one_line(&signature.function));
     for (label, values) in [("in", &signature.inputs), ("out", &signature.outputs)] {
         for value in values {
@@ -168,7 +209,7 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
             );
         }
     }
-    for constant in &manifest.constants {
+    for constant in part.constants {
         let shape: String = constant.shape.iter().map(|size| format!("{size}x")).collect();
         let _ = writeln!(
             text,
@@ -178,12 +219,13 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
             one_line(&constant.section)
         );
     }
-    for call in &manifest.custom_calls {
+    interface_text(part, text);
+    for call in part.custom_calls {
         let known = match custom_call::find(&call.target) {
             Some(target) => target
                 .stable_since
                 .map_or("known".to_owned(), |since| format!("stable since {since}")),
-            None if manifest.custom_call_waivers.contains(&call.target) => {
+            None if waivers.contains(&call.target) => {
                 "no guarantee, which the exporter accepted".to_owned()
             }
             None => "no guarantee".to_owned(),
@@ -272,7 +314,11 @@ fn as_json(container: &Container) -> Outcome<String> {
         "manifest": manifest_json(manifest)?,
         "sections": sections.collect::<Vec<_>>(),
     });
-    let text = serde_json::to_string_pretty(&document);
+    pretty(&document)
+}
+
+fn pretty(document: &serde_json::Value) -> Outcome<String> {
+    let text = serde_json::to_string_pretty(document);
     text.map(|text| text + "\n")
         .map_err(|error| Failure::internal("the description has no JSON form").because(&error))
 }
@@ -281,9 +327,16 @@ fn as_json(container: &Container) -> Outcome<String> {
 fn manifest_json(manifest: &Manifest) -> Outcome<serde_json::Value> {
     let mut value = serde_json::to_value(manifest)
         .map_err(|error| Failure::internal("the manifest has no JSON form").because(&error))?;
-    if let Some(constants) = value["constants"].as_array_mut() {
-        for (json, constant) in constants.iter_mut().zip(&manifest.constants) {
+    let with_texts = |value: &mut serde_json::Value, constants: &[Constant]| {
+        let json = value["constants"].as_array_mut().into_iter().flatten();
+        for (json, constant) in json.zip(constants) {
             json["digest"] = constant.digest.to_string().into();
+        }
+    };
+    with_texts(&mut value, &manifest.constants);
+    if let Some(derivatives) = value.get_mut("derivatives").and_then(|value| value.as_array_mut()) {
+        for (json, derivative) in derivatives.iter_mut().zip(&manifest.derivatives) {
+            with_texts(json, &derivative.constants);
         }
     }
     Ok(value)

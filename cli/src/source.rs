@@ -1,4 +1,5 @@
-//! Programs in files that are no artifacts, recognised by what they hold: StableHLO text and portable bytecode.
+//! Programs in files that are no artifacts, recognised by what they hold: StableHLO text, portable bytecode, and functions
+//! that `jax.export` serialized.
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use artifact_core::limit::Limit;
 use artifact_export::{ExportError, Exported};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::Module;
+use artifact_jax::ErrorKind as JaxErrorKind;
 use artifact_stablehlo::bytecode::{self, ReadErrorKind, is_bytecode};
 use artifact_stablehlo::parse::parse_module;
 use artifact_stablehlo::source::SourceText;
@@ -26,6 +28,7 @@ pub(crate) struct Source {
 enum Content {
     Text(String),
     Bytecode(Blob),
+    Jax(Box<artifact_jax::Exported>),
 }
 
 impl Source {
@@ -34,6 +37,8 @@ impl Source {
         let bytes = files::read(path, &PROGRAM_BYTES)?;
         let content = if is_bytecode(&bytes) {
             Content::Bytecode(Blob::new(bytes))
+        } else if artifact_jax::looks_like(&bytes) {
+            Content::Jax(Box::new(jax(path, bytes)?))
         } else {
             Content::Text(text(path, bytes)?)
         };
@@ -43,11 +48,31 @@ impl Source {
         })
     }
 
+    /// Whether a file holds what `jax.export` serialized.
+    pub(crate) fn is_jax_export(path: &Path) -> Outcome<bool> {
+        Ok(artifact_jax::looks_like(&files::read(path, &PROGRAM_BYTES)?))
+    }
+
     /// The text, where it is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.content {
             Content::Text(text) => Some(text),
-            Content::Bytecode(_) => None,
+            Content::Bytecode(_) | Content::Jax(_) => None,
+        }
+    }
+
+    /// What the file is, for people.
+    pub(crate) fn describe(&self) -> String {
+        match &self.content {
+            Content::Text(_) => "StableHLO text".to_owned(),
+            Content::Bytecode(_) => "StableHLO portable bytecode".to_owned(),
+            Content::Jax(file) => {
+                let version = file.serialization_version;
+                match &file.jax_version {
+                    Some(release) => format!("JAX export, serialization version {version}, by JAX {release}"),
+                    None => format!("JAX export, serialization version {version}"),
+                }
+            }
         }
     }
 
@@ -58,6 +83,7 @@ impl Source {
                 .into_modules()
                 .map_err(|findings| self.refused(&findings))?,
             Content::Bytecode(file) => vec![self.bytecode(file)?],
+            Content::Jax(file) => vec![self.bytecode(&file.module)?],
         };
         if modules.is_empty() {
             return Err(Failure::input(format!("{} holds no module", self.path.display())));
@@ -84,6 +110,9 @@ impl Source {
                 .into_module()
                 .map_err(|findings| self.refused(&findings))?,
             Content::Bytecode(file) => self.bytecode(file)?,
+            Content::Jax(file) => {
+                return Exported::of_jax(file.as_ref().clone()).map_err(|error| self.unfit(&error));
+            }
         };
         Exported::new(module).map_err(|error| self.unfit(&error))
     }
@@ -102,7 +131,7 @@ impl Source {
         let name = self.path.display().to_string();
         let findings = match &self.content {
             Content::Text(text) => SourceText::new(name.as_str(), text).render_all(findings),
-            Content::Bytecode(_) => {
+            Content::Bytecode(_) | Content::Jax(_) => {
                 let shown: Vec<String> = findings.iter().map(|finding| at_byte(&name, finding)).collect();
                 shown.join("\n")
             }
@@ -123,6 +152,7 @@ impl Source {
                 format!("{}:{}: ", position.line, position.column)
             }
             (Some(offset), Content::Bytecode(_)) => format!("at byte {offset}: "),
+            (Some(offset), Content::Jax(_)) => format!("at byte {offset} of its program: "),
         };
         Failure::input(format!("{place}{}", first.message))
     }
@@ -136,6 +166,7 @@ impl Source {
                 format!("at {name}:{}:{}", position.line, position.column)
             }
             Content::Bytecode(_) => format!("at byte {offset} of {name}"),
+            Content::Jax(_) => format!("at byte {offset} of the program in {name}"),
         })
     }
 }
@@ -148,6 +179,17 @@ fn at_byte(name: &str, finding: &Diagnostic) -> String {
     }
 }
 
+fn jax(path: &Path, bytes: Vec<u8>) -> Outcome<artifact_jax::Exported> {
+    artifact_jax::read(Blob::new(bytes)).map_err(|error| {
+        let what = format!("{} is refused", path.display());
+        let failure = match error.kind() {
+            JaxErrorKind::Expired | JaxErrorKind::Upgrade => Failure::version(what),
+            _ => Failure::input(what),
+        };
+        failure.because(&error)
+    })
+}
+
 fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
     if bytes.starts_with("\u{feff}".as_bytes()) {
         let what = format!("{} starts with a byte order mark", path.display());
@@ -157,11 +199,11 @@ fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let what = format!(
-            "{} is neither an artifact nor StableHLO, as text or as bytecode",
+            "{} is neither an artifact, nor StableHLO as text or as bytecode, nor a JAX export",
             path.display()
         );
         Failure::input(what).because(&error).hint(format!(
-            "line {line} is not UTF-8; give an artifact, a .mlir file or a portable artifact of StableHLO"
+            "line {line} is not UTF-8; give an artifact, a .mlir file, a portable artifact of StableHLO or what jax.export serialized"
         ))
     })
 }
