@@ -24,7 +24,6 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
         reader: reader.map_err(|error| usage(&error))?,
         stablehlo: stablehlo.map_err(|error: StablehloVersionError| usage(&error))?,
         waivers: Waivers::Targets(options.allow_custom_call.iter().cloned().collect()),
-        ..PackOptions::default()
     };
     let shapes = dimensions::shapes(&options.shapes, &options.constraint)?;
     if is_artifact(&options.program)? {
