@@ -117,7 +117,9 @@ impl Writing {
             return Err(Failure::usage("--generic is for text"));
         }
         if options.to != Format::Jax && !options.allow_custom_call.is_empty() {
-            return Err(Failure::usage("--allow-custom-call is for JAX exports: other programs record nothing"));
+            return Err(Failure::usage(
+                "--allow-custom-call is for JAX exports: other programs record nothing",
+            ));
         }
         match options.to {
             Format::Mlir if version.is_some() => Err(Failure::usage(

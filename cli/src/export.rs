@@ -38,7 +38,10 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     let exported = match options.platform.is_empty() {
         true => exported,
         false if exported.interface().is_some() => {
-            let what = format!("{} says itself which platforms it is for", options.program.display());
+            let what = format!(
+                "{} says itself which platforms it is for",
+                options.program.display()
+            );
             return Err(Failure::usage(what).hint("leave --platform out"));
         }
         false => exported

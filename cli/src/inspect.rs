@@ -105,7 +105,12 @@ fn other_program(path: &Path, json: bool) -> Outcome<String> {
         return pretty(&document);
     }
     let mut text = format!("{:<20}{}\n", "program", one_line(&source.describe()));
-    let _ = writeln!(text, "{:<20}{}", "platforms", list_or(exported.platforms(), "any"));
+    let _ = writeln!(
+        text,
+        "{:<20}{}",
+        "platforms",
+        list_or(exported.platforms(), "any")
+    );
     for (order, manifest) in described.iter().enumerate() {
         if order > 0 {
             let _ = writeln!(text, "\nvjp/{order}");
@@ -119,7 +124,14 @@ fn other_program(path: &Path, json: bool) -> Outcome<String> {
 fn program_json(manifest: &Manifest) -> Outcome<serde_json::Value> {
     let mut value = manifest_json(manifest)?;
     if let Some(fields) = value.as_object_mut() {
-        for of_artifact in ["producer", "program", "required_features", "calling_convention", "constants", "metadata"] {
+        for of_artifact in [
+            "producer",
+            "program",
+            "required_features",
+            "calling_convention",
+            "constants",
+            "metadata",
+        ] {
             fields.remove(of_artifact);
         }
     }
@@ -225,9 +237,7 @@ fn part_text(part: ProgramPart<'_>, waivers: &[String], text: &mut String) {
             Some(target) => target
                 .stable_since
                 .map_or("known".to_owned(), |since| format!("stable since {since}")),
-            None if waivers.contains(&call.target) => {
-                "no guarantee, which the exporter accepted".to_owned()
-            }
+            None if waivers.contains(&call.target) => "no guarantee, which the exporter accepted".to_owned(),
             None => "no guarantee".to_owned(),
         };
         let effect = if call.has_side_effect {
@@ -334,7 +344,10 @@ fn manifest_json(manifest: &Manifest) -> Outcome<serde_json::Value> {
         }
     };
     with_texts(&mut value, &manifest.constants);
-    if let Some(derivatives) = value.get_mut("derivatives").and_then(|value| value.as_array_mut()) {
+    if let Some(derivatives) = value
+        .get_mut("derivatives")
+        .and_then(|value| value.as_array_mut())
+    {
         for (json, derivative) in derivatives.iter_mut().zip(&manifest.derivatives) {
             with_texts(json, &derivative.constants);
         }

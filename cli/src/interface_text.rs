@@ -19,10 +19,16 @@ pub(crate) fn interface_text(part: ProgramPart<'_>, text: &mut String) {
     line("returns", values(interface, &interface.outputs));
     let (kept, all) = (interface.kept_inputs.len(), interface.inputs.leaves.len());
     if kept < all {
-        line("unused inputs", format!("{} of {all}, which the program does not take", all - kept));
+        line(
+            "unused inputs",
+            format!("{} of {all}, which the program does not take", all - kept),
+        );
     }
     line("devices", interface.devices.to_string());
-    line("convention", format!("{} of jax.export", interface.calling_convention));
+    line(
+        "convention",
+        format!("{} of jax.export", interface.calling_convention),
+    );
     for (label, effects) in [
         ("ordered effects", &interface.ordered_effects),
         ("unordered effects", &interface.unordered_effects),
@@ -33,7 +39,10 @@ pub(crate) fn interface_text(part: ProgramPart<'_>, text: &mut String) {
     }
     for waived in &interface.disabled_checks {
         let target = waived.target.iter().map(|target| format!(" {target}"));
-        line("waived check", format!("{}{}", waived.check, target.collect::<String>()));
+        line(
+            "waived check",
+            format!("{}{}", waived.check, target.collect::<String>()),
+        );
     }
     for donation in &interface.donations {
         let name = part.signature.inputs.get(donation.input as usize);
@@ -42,7 +51,10 @@ pub(crate) fn interface_text(part: ProgramPart<'_>, text: &mut String) {
         line("donates", format!("{name}{}", into.unwrap_or_default()));
     }
     for layout in &interface.layouts {
-        line("layout", format!("{} {}: {}", layout.side, layout.position, layout.mode));
+        line(
+            "layout",
+            format!("{} {}: {}", layout.side, layout.position, layout.mode),
+        );
     }
 }
 
@@ -104,7 +116,10 @@ impl Tree<'_> {
 
     fn start(&mut self, node: &Node) -> String {
         match node.kind.as_str() {
-            "leaf" => self.leaves.next().map_or("?".to_owned(), |leaf| leaf_text(self.interface, leaf)),
+            "leaf" => self
+                .leaves
+                .next()
+                .map_or("?".to_owned(), |leaf| leaf_text(self.interface, leaf)),
             "none" => "None".to_owned(),
             "tuple" => "(".to_owned(),
             "list" => "[".to_owned(),
@@ -137,7 +152,11 @@ fn leaf_text(interface: &Interface, leaf: &Leaf) -> String {
     let ty = interface.types.get(leaf.leaf_type as usize).map(type_text);
     let sharding = leaf.sharding.and_then(|at| interface.shardings.get(at as usize));
     let weak = if leaf.weak_type { " weak" } else { "" };
-    format!("{}{weak}{}", ty.unwrap_or_default(), sharding.map(sharding_text).unwrap_or_default())
+    format!(
+        "{}{weak}{}",
+        ty.unwrap_or_default(),
+        sharding.map(sharding_text).unwrap_or_default()
+    )
 }
 
 fn type_text(ty: &LeafType) -> String {

@@ -32,7 +32,9 @@ pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> 
     let takes = program.conventions.platform_index && !program.platforms.is_empty();
     let first = program.signature.inputs.first().filter(|_| takes);
     // Where any platform will do, JAX takes the first.
-    first.map(|index| value(&index.ty, found.unwrap_or(0))).transpose()
+    first
+        .map(|index| value(&index.ty, found.unwrap_or(0)))
+        .transpose()
 }
 
 /// Refuses an artifact that this release, or this platform, cannot run.
@@ -54,20 +56,35 @@ fn not_for(program: &Program, path: &Path, platform: &str) -> Failure {
         return failure;
     }
     let platforms = program.platforms.join("`, `");
-    let what = format!("{} was exported for `{platforms}`, and not for `{platform}`", path.display());
+    let what = format!(
+        "{} was exported for `{platforms}`, and not for `{platform}`",
+        path.display()
+    );
     Failure::engine(what).hint("name one of them with --platform to run what the program does there")
 }
 
 fn value(ty: &Type, position: usize) -> Outcome<Value> {
-    let refuse = || Failure::input(format!("the position of the platform is a {ty}, which is no integer"));
-    let tensor = ty.as_tensor().filter(|tensor| tensor.rank() == 0).ok_or_else(refuse)?;
+    let refuse = || {
+        Failure::input(format!(
+            "the position of the platform is a {ty}, which is no integer"
+        ))
+    };
+    let tensor = ty
+        .as_tensor()
+        .filter(|tensor| tensor.rank() == 0)
+        .ok_or_else(refuse)?;
     let bytes = match tensor.element.as_plain() {
-        Some(ElementType::I32) => i32::try_from(position).ok().map(|position| position.to_le_bytes().to_vec()),
-        Some(ElementType::I64) => i64::try_from(position).ok().map(|position| position.to_le_bytes().to_vec()),
+        Some(ElementType::I32) => i32::try_from(position)
+            .ok()
+            .map(|position| position.to_le_bytes().to_vec()),
+        Some(ElementType::I64) => i64::try_from(position)
+            .ok()
+            .map(|position| position.to_le_bytes().to_vec()),
         _ => None,
     };
     let bytes = bytes.ok_or_else(refuse)?;
-    let literal = Literal::dense(Arc::clone(tensor), Blob::new(bytes)).map_err(|error| refuse().because(&error))?;
+    let literal =
+        Literal::dense(Arc::clone(tensor), Blob::new(bytes)).map_err(|error| refuse().because(&error))?;
     let tensor = Tensor::from_literal(&literal).map_err(|error| refuse().because(&error))?;
     Ok(Value::Tensor(tensor))
 }

@@ -176,7 +176,8 @@ impl Sources {
     /// Whether an array is given for an argument.
     fn has(&self, names: &Names<'_>, index: usize) -> bool {
         let archive = self.archive.as_ref();
-        let given = |name: &String| self.files.contains_key(name) || archive.is_some_and(|archive| archive.has(name));
+        let given =
+            |name: &String| self.files.contains_key(name) || archive.is_some_and(|archive| archive.has(name));
         names.at(index).iter().any(given)
     }
 }

@@ -99,10 +99,16 @@ fn write(workspace: &Workspace, programs: &Programs, originals: PathBuf) -> Outc
         files::create_empty_folder(&folder)?;
         Ok(folder)
     };
-    process::run(Command::new(&programs.rewrite).arg(&originals).arg(folder("rewritten")?))?;
+    process::run(
+        Command::new(&programs.rewrite)
+            .arg(&originals)
+            .arg(folder("rewritten")?),
+    )?;
     let artifacts = folder("artifacts")?;
     for export in with_extension(&originals, "bin")? {
-        let artifact = artifacts.join(export.file_stem().unwrap_or_default()).with_added_extension("artifact");
+        let artifact = artifacts
+            .join(export.file_stem().unwrap_or_default())
+            .with_added_extension("artifact");
         let mut command = Command::new(&programs.artifact);
         process::capture(command.arg("export").arg(&export).arg("-o").arg(&artifact))?;
     }
@@ -124,7 +130,10 @@ fn with_extension(folder: &Path, extension: &str) -> Outcome<Vec<PathBuf>> {
 /// Makes exports of programs.
 fn convert(artifact: &Path, programs: &[PathBuf], folder: &Path) -> Outcome {
     let mut command = Command::new(artifact);
-    command.arg("convert").args(programs).args(["--to", "jax", "--output-dir"]);
+    command
+        .arg("convert")
+        .args(programs)
+        .args(["--to", "jax", "--output-dir"]);
     process::run(command.arg(folder))
 }
 

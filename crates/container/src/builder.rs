@@ -162,7 +162,13 @@ impl<'a> ContainerBuilder<'a> {
         writer.section(SectionKind::PROGRAM, true, "program".to_owned(), program, true)?;
         let mut all_constants = vec![constants];
         for (order, (program, constants)) in (1..).zip(derivatives) {
-            writer.section(SectionKind::DERIVATIVE, false, derivative_name(order), &program, true)?;
+            writer.section(
+                SectionKind::DERIVATIVE,
+                false,
+                derivative_name(order),
+                &program,
+                true,
+            )?;
             all_constants.push(constants);
         }
         let derivatives = manifest.derivatives.iter_mut();

@@ -14,8 +14,8 @@ use crate::container::Container;
 use crate::header::{CONTAINER_VERSION, MAGIC, OLDEST_READER, SCHEMA_DIGEST};
 use crate::limits;
 use crate::manifest::interface::{
-    Device, DisabledCheck, Donation, Interface, Layout, Leaf, LeafType, Mesh, MeshAxis, Node, Origin, Sharding,
-    Values,
+    Device, DisabledCheck, Donation, Interface, Layout, Leaf, LeafType, Mesh, MeshAxis, Node, Origin,
+    Sharding, Values,
 };
 use crate::manifest::{
     CustomCall, Derivative, Dim, DimensionVariable, Dimensions, Manifest, Producer, ProgramFormat, Signature,

@@ -147,10 +147,18 @@ impl Exported {
         vjp: Option<Self>,
     ) -> Result<Self, ExportError> {
         let new = Self::new(module)?;
-        let interface = self.interface.map(|interface| interface.bound(values)).transpose()?;
+        let interface = self
+            .interface
+            .map(|interface| interface.bound(values))
+            .transpose()?;
         let named = |old: Vec<Argument>, new: Vec<Argument>| {
             let pairs = old.into_iter().zip(new);
-            pairs.map(|(old, new)| Argument { name: old.name, ty: new.ty }).collect()
+            pairs
+                .map(|(old, new)| Argument {
+                    name: old.name,
+                    ty: new.ty,
+                })
+                .collect()
         };
         let signature = Signature {
             inputs: named(self.signature.inputs, new.signature.inputs),

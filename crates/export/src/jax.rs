@@ -66,7 +66,11 @@ impl Exported {
     }
 
     /// The value of a file, without the vjp.
-    fn file(&self, version: StablehloVersion, allowed: &Waivers) -> Result<artifact_jax::Exported, ExportError> {
+    fn file(
+        &self,
+        version: StablehloVersion,
+        allowed: &Waivers,
+    ) -> Result<artifact_jax::Exported, ExportError> {
         let mut module = self.module.clone();
         let waived = waivers(&custom_calls(&module), allowed, &self.waived)?;
         let signature = dimensions::opened(&module, self.entry, &self.signature)?;
@@ -110,11 +114,19 @@ fn function(file: &artifact_jax::Exported) -> Result<Exported, ExportError> {
     let exported = Exported::new(module(&file.module)?)?;
     let conventions = exported.conventions();
     let kept = interface.kept_inputs.iter();
-    let leaves: Vec<&Leaf> = kept.filter_map(|kept| interface.inputs.leaves.get(*kept as usize)).collect();
+    let leaves: Vec<&Leaf> = kept
+        .filter_map(|kept| interface.inputs.leaves.get(*kept as usize))
+        .collect();
     let signature = interface::recorded(exported.signature.clone(), &interface, &conventions);
     let signature = named_sizes(signature, &leaves);
     let signature = dimensions::constrained(&exported.module, exported.entry, signature)?;
-    interface::check(&interface, &file.platforms, &exported.module, &conventions, &signature)?;
+    interface::check(
+        &interface,
+        &file.platforms,
+        &exported.module,
+        &conventions,
+        &signature,
+    )?;
     Ok(Exported {
         signature,
         platforms: file.platforms.clone(),
@@ -163,14 +175,23 @@ fn keep_names_only(module: &mut Module, entry: FunctionId, signature: &Signature
     let name = |(index, input): (usize, &Argument)| {
         let by_position = input.name == format!("arg{index}");
         let name = (!by_position).then(|| input.name.as_str().into())?;
-        Some((index, Location::Name { name, child: LocationId::UNKNOWN }))
+        Some((
+            index,
+            Location::Name {
+                name,
+                child: LocationId::UNKNOWN,
+            },
+        ))
     };
     let names: Vec<(usize, Location)> = signature.inputs.iter().enumerate().filter_map(name).collect();
     for (index, name) in names {
         let location = module.locations.intern(name);
         let function = &mut module.functions[entry];
         function.arguments[index].location = location;
-        let block = function.body.as_mut().and_then(|body| body.entry_block().map(|block| &mut body.blocks[block]));
+        let block = function
+            .body
+            .as_mut()
+            .and_then(|body| body.entry_block().map(|block| &mut body.blocks[block]));
         if let Some(place) = block.and_then(|block| block.argument_locations.get_mut(index)) {
             *place = location;
         }

@@ -146,7 +146,10 @@ impl Loaded {
     /// When a derivative is damaged, or is not what the manifest says.
     pub fn into_exported(self) -> Result<Exported, ExportError> {
         let container = Arc::clone(&self.container);
-        let derivatives = container.sections().derivatives().zip(&container.manifest().derivatives);
+        let derivatives = container
+            .sections()
+            .derivatives()
+            .zip(&container.manifest().derivatives);
         let mut vjp = None;
         for ((section, row), said) in derivatives.collect::<Vec<_>>().into_iter().rev() {
             let name = format!("the derivative `{}`", row.name);
@@ -314,7 +317,11 @@ fn said_type(value: &artifact_container::manifest::Value) -> String {
 }
 
 /// Refuses a manifest that says something else than the program does: who reads it believes it.
-fn check_manifest(manifest: ProgramPart<'_>, module: &Module, signature: &Signature) -> Result<(), ExportError> {
+fn check_manifest(
+    manifest: ProgramPart<'_>,
+    module: &Module,
+    signature: &Signature,
+) -> Result<(), ExportError> {
     let (said, is) = (manifest.signature, signature_entry(signature));
     if said.function != is.function {
         let (said, is) = (&said.function, &is.function);

@@ -75,9 +75,14 @@ pub fn pack(
         .map(|exported| Stored::of(exported, options.stablehlo))
         .collect();
     let stored = stored?;
-    let (program, derivatives) = stored.split_first().ok_or_else(|| ExportError::input("there is no program"))?;
+    let (program, derivatives) = stored
+        .split_first()
+        .ok_or_else(|| ExportError::input("there is no program"))?;
     let mut manifest = manifest(exported, options)?;
-    let calls: Vec<CustomCall> = exported.with_vjps().flat_map(|one| custom_calls(one.module())).collect();
+    let calls: Vec<CustomCall> = exported
+        .with_vjps()
+        .flat_map(|one| custom_calls(one.module()))
+        .collect();
     manifest.custom_call_waivers = waivers(&calls, &options.waivers, &exported.waived)?;
     if let Some(release) = options.reader {
         check_readable(&Reader::of_release(release), &manifest)?;
@@ -179,7 +184,10 @@ fn manifest(exported: &Exported, options: &PackOptions) -> Result<Manifest, Expo
         },
         signature,
         platforms: exported.platforms().to_vec(),
-        required_features: symbolic.then(|| SYMBOLIC_DIMENSIONS.to_owned()).into_iter().collect(),
+        required_features: symbolic
+            .then(|| SYMBOLIC_DIMENSIONS.to_owned())
+            .into_iter()
+            .collect(),
         calling_convention: CALLING_CONVENTION,
         custom_call_waivers: Vec::new(),
         custom_calls,

@@ -95,7 +95,10 @@ pub fn upgrade(
     let manifest = manifest(container, format);
     let changes = changes(container, &manifest);
     let mut builder = ContainerBuilder::new(manifest, &bytes);
-    let derivatives = container.sections().derivatives().zip(&container.manifest().derivatives);
+    let derivatives = container
+        .sections()
+        .derivatives()
+        .zip(&container.manifest().derivatives);
     for ((section, _), said) in derivatives {
         let constants = constants(container, &said.constants)?;
         builder.derivative(said.clone(), container.section_bytes(section)?, constants);

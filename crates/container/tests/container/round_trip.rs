@@ -262,17 +262,29 @@ fn derivatives_that_do_not_fit_are_refused() {
     let mut without = Forgery::of(&file);
     without.sections.retain(|section| section.name != "vjp/2");
     let message = refused(&without);
-    assert!(message.contains("has 1 derivatives, its manifest describes 2"), "{message}");
+    assert!(
+        message.contains("has 1 derivatives, its manifest describes 2"),
+        "{message}"
+    );
     let mut skipped = Forgery::of(&file);
     skipped.section("vjp/2").name = "vjp/3".into();
     let message = refused(&skipped);
-    assert!(message.contains("named `vjp/3` where `vjp/2` follows"), "{message}");
+    assert!(
+        message.contains("named `vjp/3` where `vjp/2` follows"),
+        "{message}"
+    );
     let unused = Forgery::of(&file).manifest(b"\xaaconstant/1", b"\xaaconstant/0");
     let message = refused(&unused);
-    assert!(message.contains("constant for argument 2 names no constant section"), "{message}");
+    assert!(
+        message.contains("constant for argument 2 names no constant section"),
+        "{message}"
+    );
     let misplaced = Forgery::of(&file).manifest(b"argument\x02", b"argument\x03");
     let message = refused(&misplaced);
-    assert!(message.contains("stands for argument 3 where 2 follows"), "{message}");
+    assert!(
+        message.contains("stands for argument 3 where 2 follows"),
+        "{message}"
+    );
 }
 
 /// What a later version adds in a place that this one cannot decode is refused by the name of its feature.

@@ -27,7 +27,10 @@ pub(crate) fn constrained(
         return Ok(signature);
     }
     let refined = refined(module, entry, &signature)?;
-    signature.dimensions = super::scope_of(&super::variables(&signature.inputs), constraints(&refined.assertions))?;
+    signature.dimensions = super::scope_of(
+        &super::variables(&signature.inputs),
+        constraints(&refined.assertions),
+    )?;
     signature.outputs = super::outputs(module, entry, &signature)?;
     Ok(signature)
 }
@@ -35,7 +38,9 @@ pub(crate) fn constrained(
 /// Everything that the assertions state of dimensions, each once.
 fn constraints(assertions: &[Assertion]) -> Vec<Constraint> {
     let mut stated: Vec<Constraint> = Vec::new();
-    let all = assertions.iter().flat_map(|assertion| assertion.constraints.iter().flatten());
+    let all = assertions
+        .iter()
+        .flat_map(|assertion| assertion.constraints.iter().flatten());
     for constraint in all {
         if !stated.contains(constraint) {
             stated.push(constraint.clone());
@@ -65,7 +70,11 @@ pub(crate) fn unstated(
             right: Expr::constant(max),
         });
         let multiple = (range.multiple_of.get() > 1)
-            .then(|| Expr::from(variable.clone()).modulo(&Expr::constant(range.multiple_of.get().into())).ok())
+            .then(|| {
+                Expr::from(variable.clone())
+                    .modulo(&Expr::constant(range.multiple_of.get().into()))
+                    .ok()
+            })
             .flatten();
         let multiple = multiple.map(|left| Constraint {
             left,
@@ -120,8 +129,15 @@ fn name_sizes(
     for (argument, input) in signature.inputs.iter_mut().enumerate() {
         let Type::Tensor(ty) = &input.ty else { continue };
         let mut named = TensorType::clone(ty);
-        for (index, dim) in named.dims.iter_mut().enumerate().filter(|(_, dim)| **dim == Dim::Unknown) {
-            let known = passed_on.get(&(argument, index as u64)).filter(|name| !taken.contains(*name));
+        for (index, dim) in named
+            .dims
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, dim)| **dim == Dim::Unknown)
+        {
+            let known = passed_on
+                .get(&(argument, index as u64))
+                .filter(|name| !taken.contains(*name));
             let variable = match known {
                 Some(variable) => variable.clone(),
                 None => numbered(&mut numbers, &taken)?,
@@ -173,7 +189,10 @@ fn sizes_passed_on(module: &Module, entry: FunctionId) -> HashMap<(usize, u64), 
         let callee = module.function(&call.callee.root).map(|id| &module.functions[id]);
         let parameters = callee.map_or(&[][..], |callee| &callee.arguments);
         for (operand, parameter) in operation.operands.iter().zip(parameters) {
-            let name = parameter.attributes.get(GLOBAL_CONSTANT).and_then(|name| name.as_str());
+            let name = parameter
+                .attributes
+                .get(GLOBAL_CONSTANT)
+                .and_then(|name| name.as_str());
             if let (Some(place), Some(Ok(variable))) = (sizes.get(operand), name.map(Variable::new)) {
                 names.entry(*place).or_insert(variable);
             }
@@ -210,7 +229,9 @@ fn substituted(ty: &Type, values: &BTreeMap<Variable, Expr>) -> Result<Type, Exp
     for dim in &mut tensor.dims {
         if let Dim::Symbolic(size) = dim {
             let size = size.substitute(values);
-            *dim = size.map_err(|error| ExportError::input(error.to_string()))?.into();
+            *dim = size
+                .map_err(|error| ExportError::input(error.to_string()))?
+                .into();
         }
     }
     Ok(tensor.into())

@@ -35,7 +35,10 @@ pub(crate) fn check(
         )));
     }
     let file = interface.to_jax(platforms, Blob::new(Vec::new()));
-    let own = file.and_then(|file| file.check().map_err(|error| ExportError::because("the interface contradicts itself", error)));
+    let own = file.and_then(|file| {
+        file.check()
+            .map_err(|error| ExportError::because("the interface contradicts itself", error))
+    });
     own?;
     let program = passed(interface, platforms, conventions, signature)
         .and_then(|()| refinement(interface, module))
@@ -52,9 +55,15 @@ fn passed(
 ) -> Outcome {
     let several = platforms.len() > 1;
     if several != conventions.platform_index {
-        let takes = if conventions.platform_index { "takes" } else { "takes no" };
+        let takes = if conventions.platform_index {
+            "takes"
+        } else {
+            "takes no"
+        };
         let count = platforms.len();
-        return Err(format!("the program {takes} position of a platform, and there are {count} platforms"));
+        return Err(format!(
+            "the program {takes} position of a platform, and there are {count} platforms"
+        ));
     }
     let mut inputs = signature.inputs.iter();
     if several {
@@ -64,13 +73,24 @@ fn passed(
     for effect in &interface.ordered_effects {
         for (side, found) in [("takes", inputs.next()), ("returns", outputs.next())] {
             if found.map(|argument| &argument.ty) != Some(&Type::Token) {
-                return Err(format!("the program {side} no token for the ordered effect `{}`", effect.type_name));
+                return Err(format!(
+                    "the program {side} no token for the ordered effect `{}`",
+                    effect.type_name
+                ));
             }
         }
     }
     let leaves = &interface.inputs.leaves;
-    let kept = interface.kept_inputs.iter().filter_map(|kept| leaves.get(*kept as usize));
-    each("input", inputs.as_slice(), &kept.collect::<Vec<_>>(), &signature.dimensions)?;
+    let kept = interface
+        .kept_inputs
+        .iter()
+        .filter_map(|kept| leaves.get(*kept as usize));
+    each(
+        "input",
+        inputs.as_slice(),
+        &kept.collect::<Vec<_>>(),
+        &signature.dimensions,
+    )?;
     let leaves: Vec<&Leaf> = interface.outputs.leaves.iter().collect();
     each("output", outputs.as_slice(), &leaves, &signature.dimensions)
 }
@@ -78,7 +98,9 @@ fn passed(
 fn index(argument: Option<&Argument>) -> Outcome {
     let scalar = |argument: &Argument| {
         let ty = argument.ty.as_tensor()?;
-        let integer = [ElementType::I32, ElementType::I64].into_iter().any(|width| ty.element.as_plain() == Some(width));
+        let integer = [ElementType::I32, ElementType::I64]
+            .into_iter()
+            .any(|width| ty.element.as_plain() == Some(width));
         (ty.rank() == 0 && integer).then_some(())
     };
     let found = argument.and_then(scalar);
@@ -88,13 +110,18 @@ fn index(argument: Option<&Argument>) -> Outcome {
 fn each(side: &str, arguments: &[Argument], leaves: &[&Leaf], scope: &Scope) -> Outcome {
     if arguments.len() != leaves.len() {
         let (has, said) = (arguments.len(), leaves.len());
-        return Err(format!("the program has {has} {side}s that are data, the interface {said}"));
+        return Err(format!(
+            "the program has {has} {side}s that are data, the interface {said}"
+        ));
     }
     for (argument, leaf) in arguments.iter().zip(leaves) {
         if !is_of(&argument.ty, &leaf.aval, side == "output", scope) {
             let said = text(&leaf.aval);
             let is = argument.shape_text();
-            return Err(format!("the {side} `{}` is {is}, the interface says {said}", argument.name));
+            return Err(format!(
+                "the {side} `{}` is {is}, the interface says {said}",
+                argument.name
+            ));
         }
     }
     Ok(())
@@ -108,7 +135,9 @@ fn is_of(ty: &Type, aval: &AbstractValue, may_be_open: bool, scope: &Scope) -> b
     if ty.element.as_plain() != Some(physical.element) || ty.rank() != rank {
         return false;
     }
-    let words = physical.words.is_none_or(|words| ty.dims.last() == Some(&Dim::Static(words)));
+    let words = physical
+        .words
+        .is_none_or(|words| ty.dims.last() == Some(&Dim::Static(words)));
     words && sizes(ty, aval, may_be_open, scope)
 }
 
@@ -157,7 +186,9 @@ fn variables(interface: &Interface, signature: &Signature) -> Outcome {
     let dimensions = leaves.flat_map(|leaf| &leaf.aval.shape);
     let mut named = dimensions.flat_map(|dimension| dimension.expr().variables());
     match named.find(|variable| !known.contains(variable)) {
-        Some(stray) => Err(format!("the size '{stray}' is that of no argument that the program takes")),
+        Some(stray) => Err(format!(
+            "the size '{stray}' is that of no argument that the program takes"
+        )),
         None => Ok(()),
     }
 }

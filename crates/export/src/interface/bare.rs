@@ -48,7 +48,9 @@ pub(crate) fn of_bare_program(program: Bare<'_>) -> Result<Interface, ExportErro
     let outputs = leaves("result", &signature.outputs)?;
     let symbolic = inputs.iter().flat_map(|leaf| &leaf.aval.shape);
     let uses_global_constants = conventions.platform_index
-        || symbolic.into_iter().any(|dimension| dimension.expr().as_constant().is_none());
+        || symbolic
+            .into_iter()
+            .any(|dimension| dimension.expr().as_constant().is_none());
     mark_polymorphic(module, uses_global_constants);
     let waived = waived.into_iter().map(DisabledCheck::CustomCall);
     let platform = any_platform.then_some(DisabledCheck::Platform);
@@ -81,7 +83,10 @@ fn flat(leaves: Vec<Leaf>, within: impl FnOnce(PyTree) -> PyTree) -> Values {
 
 /// As `jax.jit` names modules, `jit_f`, without that prefix; else the entry's name.
 fn name(module: &Module, signature: &Signature) -> String {
-    let named = module.name.as_deref().map(|name| name.strip_prefix("jit_").unwrap_or(name));
+    let named = module
+        .name
+        .as_deref()
+        .map(|name| name.strip_prefix("jit_").unwrap_or(name));
     named.unwrap_or(&signature.function).to_owned()
 }
 
@@ -115,7 +120,8 @@ fn leaf(side: &str, argument: &Argument) -> Result<Leaf, ExportError> {
     };
     let aval = AbstractValue {
         shape: ty.dims.iter().map(dimension).collect::<Result<_, _>>()?,
-        dtype: dtype_of(&ty.element).ok_or_else(|| refuse("whose element a file of jax.export has no name for"))?,
+        dtype: dtype_of(&ty.element)
+            .ok_or_else(|| refuse("whose element a file of jax.export has no name for"))?,
         memory_space: MemorySpace::Device,
     };
     Ok(Leaf {

@@ -67,7 +67,9 @@ impl Conventions {
                 .first()
                 .and_then(|first| text(GLOBAL_CONSTANT, first))
                 .is_some_and(|name| name == PLATFORM_INDEX),
-            donations: arguments().filter_map(|(input, one)| donation(input, one)).collect(),
+            donations: arguments()
+                .filter_map(|(input, one)| donation(input, one))
+                .collect(),
             layouts: inputs.chain(outputs).collect(),
         }
     }
@@ -84,9 +86,5 @@ fn donation(input: u32, parameter: &Parameter) -> Option<Donation> {
 
 fn layout(side: Side, position: u32, parameter: &Parameter) -> Option<Layout> {
     let mode = parameter.attributes.get("mhlo.layout_mode")?.as_str()?.to_owned();
-    Some(Layout {
-        side,
-        position,
-        mode,
-    })
+    Some(Layout { side, position, mode })
 }

@@ -21,9 +21,7 @@ use std::num::NonZeroU32;
 
 use artifact_core::blob::Blob;
 use artifact_dims::{Assignment, Expr};
-use artifact_jax::{
-    CallingConventionVersion, DisabledCheck, Effect, SerializationVersion, Values,
-};
+use artifact_jax::{CallingConventionVersion, DisabledCheck, Effect, SerializationVersion, Values};
 
 use crate::error::ExportError;
 
@@ -110,14 +108,17 @@ impl Interface {
     ) -> Result<artifact_jax::Exported, ExportError> {
         let position = |kept: &u32| {
             u16::try_from(*kept).map_err(|_| {
-                let what = format!("argument {kept} is kept, and a file of jax.export can say so of the first 65536");
+                let what = format!(
+                    "argument {kept} is kept, and a file of jax.export can say so of the first 65536"
+                );
                 ExportError::input(what)
             })
         };
         let origin = self.origin.as_ref();
         Ok(artifact_jax::Exported {
-            serialization_version: origin
-                .map_or(SerializationVersion::NEWEST, |origin| origin.serialization_version),
+            serialization_version: origin.map_or(SerializationVersion::NEWEST, |origin| {
+                origin.serialization_version
+            }),
             jax_version: origin.and_then(|origin| origin.jax_version.clone()),
             function_name: self.function_name.clone(),
             inputs: self.inputs.clone(),

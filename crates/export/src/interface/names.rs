@@ -10,7 +10,11 @@ use crate::signature::{Argument, Signature};
 /// A signature in which arguments without a recorded name have that of their place: `args[0].w`, `kwargs['b']`.
 ///
 /// The number of inputs has been checked.
-pub(crate) fn recorded(mut signature: Signature, interface: &Interface, conventions: &Conventions) -> Signature {
+pub(crate) fn recorded(
+    mut signature: Signature,
+    interface: &Interface,
+    conventions: &Conventions,
+) -> Signature {
     let leading = usize::from(conventions.platform_index) + interface.ordered_effects.len();
     let paths = input_paths(&interface.inputs.tree);
     let tokens = (0..interface.ordered_effects.len()).map(|token| format!("token{token}"));
@@ -92,7 +96,11 @@ fn quoted(key: &str) -> String {
 /// The names of the children of a custom node whose data is a list of them in JSON.
 fn fields(auxdata: &[u8], children: usize) -> Vec<String> {
     let fields: Vec<String> = serde_json::from_slice(auxdata).unwrap_or_default();
-    if fields.len() == children { fields } else { Vec::new() }
+    if fields.len() == children {
+        fields
+    } else {
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

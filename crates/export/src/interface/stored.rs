@@ -23,11 +23,24 @@ use crate::error::ExportError;
 ///
 /// # Errors
 /// For an HLO sharding, which current files do not hold, and for numbers that do not fit.
-pub(crate) fn write(interface: &Interface, conventions: &Conventions) -> Result<stored::Interface, ExportError> {
+pub(crate) fn write(
+    interface: &Interface,
+    conventions: &Conventions,
+) -> Result<stored::Interface, ExportError> {
     let mut types = Uniques::default();
     let mut shardings = Shardings::default();
-    let inputs = write_values(&interface.inputs, &interface.weak_inputs, &mut types, &mut shardings)?;
-    let outputs = write_values(&interface.outputs, &interface.weak_outputs, &mut types, &mut shardings)?;
+    let inputs = write_values(
+        &interface.inputs,
+        &interface.weak_inputs,
+        &mut types,
+        &mut shardings,
+    )?;
+    let outputs = write_values(
+        &interface.outputs,
+        &interface.weak_outputs,
+        &mut types,
+        &mut shardings,
+    )?;
     let names = |effects: &[Effect]| effects.iter().map(|effect| effect.type_name.clone()).collect();
     let (meshes, shardings) = shardings.into_stored()?;
     Ok(stored::Interface {
@@ -87,7 +100,9 @@ fn layouts(conventions: &Conventions) -> Vec<stored::Layout> {
 /// that are not those of the program. Whether the rest agrees with the program is for [`super::check`] to say.
 pub(crate) fn read(said: &stored::Interface, conventions: &Conventions) -> Result<Interface, ExportError> {
     if said.donations != donations(conventions) || said.layouts != layouts(conventions) {
-        return Err(wrong("it lists other donated buffers or layouts than the program asks for"));
+        return Err(wrong(
+            "it lists other donated buffers or layouts than the program asks for",
+        ));
     }
     let types = read_types(&said.types)?;
     let shardings = shardings::read(&said.meshes, &said.shardings)?;
@@ -215,7 +230,10 @@ fn read_values(
 
 fn write_type(aval: &AbstractValue) -> stored::LeafType {
     let dim = |dimension: &Dimension| {
-        let size = dimension.expr().as_constant().and_then(|size| u64::try_from(size).ok());
+        let size = dimension
+            .expr()
+            .as_constant()
+            .and_then(|size| u64::try_from(size).ok());
         size.map_or_else(|| Dim::Expression(dimension.text().to_owned()), Dim::Size)
     };
     stored::LeafType {
@@ -232,7 +250,10 @@ fn write_type(aval: &AbstractValue) -> stored::LeafType {
 
 fn read_types(types: &[stored::LeafType]) -> Result<Vec<Arc<AbstractValue>>, ExportError> {
     let mut texts = HashMap::new();
-    types.iter().map(|ty| read_type(ty, &mut texts).map(Arc::new)).collect()
+    types
+        .iter()
+        .map(|ty| read_type(ty, &mut texts).map(Arc::new))
+        .collect()
 }
 
 /// `texts` are the dimensions that were read already, so that none is read twice.
@@ -243,16 +264,22 @@ fn read_type(
     let limit = |error| wrong(format!("a type: {error}"));
     RANK.check(ty.shape.len() as u64).map_err(limit)?;
     let mut dim = |dim: &Dim| match dim {
-        Dim::Size(size) => size.to_string().parse().map_err(|error| wrong(format!("a dimension: {error}"))),
+        Dim::Size(size) => size
+            .to_string()
+            .parse()
+            .map_err(|error| wrong(format!("a dimension: {error}"))),
         Dim::Unknown => Err(wrong("a dimension is not known")),
         Dim::Expression(text) => {
             if let Some(known) = texts.get(text) {
                 return Ok(known.clone());
             }
             limits::DIMENSION_TEXT.check(text.len() as u64).map_err(limit)?;
-            limits::SYMBOLIC_DIMENSIONS.check(texts.len() as u64 + 1).map_err(limit)?;
-            let dimension: Dimension =
-                text.parse().map_err(|error| wrong(format!("a dimension: {error}")))?;
+            limits::SYMBOLIC_DIMENSIONS
+                .check(texts.len() as u64 + 1)
+                .map_err(limit)?;
+            let dimension: Dimension = text
+                .parse()
+                .map_err(|error| wrong(format!("a dimension: {error}")))?;
             texts.insert(text.clone(), dimension.clone());
             Ok(dimension)
         }

@@ -47,12 +47,20 @@ impl Shardings {
         };
         let shardings: Result<Vec<_>, ExportError> = self.0.items.iter().map(sharding).collect();
         let shardings = shardings?;
-        Ok((meshes.items.iter().map(|mesh| write_mesh(mesh)).collect(), shardings))
+        Ok((
+            meshes.items.iter().map(|mesh| write_mesh(mesh)).collect(),
+            shardings,
+        ))
     }
 }
 
 fn write_mesh(mesh: &AbstractMesh) -> stored::Mesh {
-    let name = |wanted| AXIS_TYPES.iter().find(|(known, _)| *known == wanted).map_or("", |(_, name)| name);
+    let name = |wanted| {
+        AXIS_TYPES
+            .iter()
+            .find(|(known, _)| *known == wanted)
+            .map_or("", |(_, name)| name)
+    };
     let axis = |axis: &MeshAxis| stored::MeshAxis {
         name: axis.name.clone(),
         size: axis.size,
@@ -102,7 +110,8 @@ fn read_mesh(mesh: &stored::Mesh) -> Result<AbstractMesh, ExportError> {
     count.map_err(|error| wrong(error.to_string()))?;
     let axis = |axis: &stored::MeshAxis| {
         let found = AXIS_TYPES.iter().find(|(_, name)| *name == axis.axis_type);
-        let (axis_type, _) = found.ok_or_else(|| wrong(format!("there is no type `{}` of axes", axis.axis_type)))?;
+        let (axis_type, _) =
+            found.ok_or_else(|| wrong(format!("there is no type `{}` of axes", axis.axis_type)))?;
         Ok(MeshAxis {
             name: axis.name.clone(),
             size: axis.size,

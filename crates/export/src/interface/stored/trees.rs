@@ -61,7 +61,9 @@ pub(super) fn read(nodes: &[Node]) -> Result<PyTree, ExportError> {
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut nodes = nodes.iter();
     loop {
-        let node = nodes.next().ok_or_else(|| wrong("a tree ends before its last node"))?;
+        let node = nodes
+            .next()
+            .ok_or_else(|| wrong("a tree ends before its last node"))?;
         open.push(Open {
             node,
             children: Vec::new(),
