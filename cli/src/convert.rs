@@ -11,9 +11,9 @@ use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 
 use crate::arguments::{ConvertArguments, Format};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::files::{self, files_under, has_extension};
+use crate::files::{self, files_under};
 use crate::output;
-use crate::program::is_artifact;
+use crate::program::{holds_program, is_artifact};
 use crate::rewriting;
 use crate::source::Source;
 
@@ -21,8 +21,9 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     let writing = Writing::of(options)?;
     let inputs = inputs(&options.inputs)?;
     if inputs.is_empty() {
-        return Err(Failure::input("there is no program in what was given")
-            .hint("name artifacts, .mlir, .mlirbc or .bin files, or folders that hold them"));
+        return Err(Failure::input("there is no program in what was given").hint(
+            "name artifacts, StableHLO as text or portable bytecode, JAX exports, or folders that hold them",
+        ));
     }
     if inputs.len() != 1 && options.output_dir.is_none() {
         let what = format!("{} files cannot be written to one place", inputs.len());
@@ -44,20 +45,11 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     Ok(Exit::Ok)
 }
 
-/// How the names of programs in folders end. Names that end in `.bin` say nothing: those files are looked into.
-const EXTENSIONS: [&str; 3] = ["mlir", "mlirbc", "artifact"];
-
 fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut inputs = Vec::new();
     for path in paths {
         if path.is_dir() {
-            let found = files_under(path)?;
-            for file in found {
-                let named = EXTENSIONS.iter().any(|extension| has_extension(&file, extension));
-                if named || has_extension(&file, "bin") && Source::is_jax_export(&file)? {
-                    inputs.push(file);
-                }
-            }
+            inputs.extend(files_under(path)?.into_iter().filter(|file| holds_program(file)));
         } else {
             inputs.push(path.clone());
         }

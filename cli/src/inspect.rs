@@ -3,43 +3,46 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use artifact_container::manifest::{Constant, Dim, Manifest, ProgramPart, Value};
+use artifact_container::manifest::{Constant, Manifest};
 use artifact_container::{Codec, Container, ReadOptions, Section};
 use artifact_export::ExportError;
-use artifact_ir::custom_call;
 use artifact_ir::types::Type;
 use artifact_refine::{Fact, refine};
 use serde_json::json;
 
 use crate::arguments::InspectArguments;
 use crate::compatibility;
+use crate::description::Description;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::interface_text::interface_text;
+use crate::interface_text::part_text;
 use crate::output::{self, one_line};
 use crate::program::{Program, is_artifact};
-use crate::source::Source;
 
 pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
-    let path = &options.artifact;
-    let text = if options.dims {
-        dims_text(path)?
-    } else if is_artifact(path)? {
+    let path = &options.program;
+    if options.dims {
+        output::text(&dims_text(path)?)?;
+    } else if options.program_only || !is_artifact(path)? {
+        let program = Description::of(path)?;
+        match options.json {
+            true => output::json(&pretty(&program.json())?),
+            false => output::text(&program.text()),
+        }?;
+    } else {
         let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error));
         let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
-        if options.json {
-            as_json(&container)?
-        } else {
-            as_text(&container)
-        }
-    } else {
-        other_program(path, options.json)?
-    };
-    if options.json {
-        output::json(&text)?;
-    } else {
-        output::text(&text)?;
+        match options.json {
+            true => output::json(&pretty(&as_json(&container)?)?),
+            false => output::text(&as_text(&container)),
+        }?;
     }
     Ok(Exit::Ok)
+}
+
+fn pretty(document: &serde_json::Value) -> Outcome<String> {
+    let text = serde_json::to_string_pretty(document);
+    text.map(|text| text + "\n")
+        .map_err(|error| Failure::internal("the description has no JSON form").because(&error))
 }
 
 fn as_text(container: &Container) -> String {
@@ -91,51 +94,6 @@ fn as_text(container: &Container) -> String {
         part_text(derivative.part(), waivers, &mut text);
     }
     text
-}
-
-/// What is known of a program that is in no artifact: kind of file, and what the manifest of its artifact would say.
-fn other_program(path: &Path, json: bool) -> Outcome<String> {
-    let source = Source::read(path)?;
-    let exported = source.export()?;
-    let described: Result<Vec<Manifest>, _> = exported.with_vjps().map(artifact_export::describe).collect();
-    let described = described.map_err(|error| Failure::export(path, &error))?;
-    if json {
-        let manifests: Outcome<Vec<serde_json::Value>> = described.iter().map(program_json).collect();
-        let document = json!({ "program": source.describe(), "functions": manifests? });
-        return pretty(&document);
-    }
-    let mut text = format!("{:<20}{}\n", "program", one_line(&source.describe()));
-    let _ = writeln!(
-        text,
-        "{:<20}{}",
-        "platforms",
-        list_or(exported.platforms(), "any")
-    );
-    for (order, manifest) in described.iter().enumerate() {
-        if order > 0 {
-            let _ = writeln!(text, "\nvjp/{order}");
-        }
-        part_text(manifest.part(), &manifest.custom_call_waivers, &mut text);
-    }
-    Ok(text)
-}
-
-/// What is known of a program, without what only an artifact has.
-fn program_json(manifest: &Manifest) -> Outcome<serde_json::Value> {
-    let mut value = manifest_json(manifest)?;
-    if let Some(fields) = value.as_object_mut() {
-        for of_artifact in [
-            "producer",
-            "program",
-            "required_features",
-            "calling_convention",
-            "constants",
-            "metadata",
-        ] {
-            fields.remove(of_artifact);
-        }
-    }
-    Ok(value)
 }
 
 /// The dimensions of a program: what is declared, and what refinement finds.
@@ -207,54 +165,6 @@ fn list_or(items: &[String], nothing: &str) -> String {
     }
 }
 
-/// One program: its signature, its interface, and the custom calls that it makes.
-fn part_text(part: ProgramPart<'_>, waivers: &[String], text: &mut String) {
-    let signature = part.signature;
-    let _ = writeln!(text, "\nfunction {}", one_line(&signature.function));
-    for (label, values) in [("in", &signature.inputs), ("out", &signature.outputs)] {
-        for value in values {
-            let _ = writeln!(
-                text,
-                "  {label:<4}{}: {}",
-                one_line(&value.name),
-                one_line(&value_text(value))
-            );
-        }
-    }
-    for constant in part.constants {
-        let shape: String = constant.shape.iter().map(|size| format!("{size}x")).collect();
-        let _ = writeln!(
-            text,
-            "  constant argument {}: tensor<{shape}{}> in {}",
-            constant.argument,
-            one_line(&constant.dtype),
-            one_line(&constant.section)
-        );
-    }
-    interface_text(part, text);
-    for call in part.custom_calls {
-        let known = match custom_call::find(&call.target) {
-            Some(target) => target
-                .stable_since
-                .map_or("known".to_owned(), |since| format!("stable since {since}")),
-            None if waivers.contains(&call.target) => "no guarantee, which the exporter accepted".to_owned(),
-            None => "no guarantee".to_owned(),
-        };
-        let effect = if call.has_side_effect {
-            ", has a side effect"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            text,
-            "  custom call {} (api {}), used {}x, {known}{effect}",
-            one_line(&call.target),
-            call.api_version,
-            call.count
-        );
-    }
-}
-
 fn sections_text(container: &Container, text: &mut String) {
     let _ = writeln!(
         text,
@@ -283,23 +193,7 @@ const fn codec_name(section: &Section) -> &'static str {
     }
 }
 
-fn value_text(value: &Value) -> String {
-    let Some(shape) = &value.shape else {
-        return value.dtype.clone();
-    };
-    let dims: String = shape.iter().map(|dim| format!("{}x", dim_text(dim))).collect();
-    format!("tensor<{dims}{}>", value.dtype)
-}
-
-fn dim_text(dim: &Dim) -> String {
-    match dim {
-        Dim::Size(size) => size.to_string(),
-        Dim::Expression(expression) => format!("({expression})"),
-        Dim::Unknown => "?".to_owned(),
-    }
-}
-
-fn as_json(container: &Container) -> Outcome<String> {
+fn as_json(container: &Container) -> Outcome<serde_json::Value> {
     let (header, manifest) = (container.header(), container.manifest());
     let sections = container.sections().iter().map(|(_, section)| {
         json!({
@@ -314,7 +208,7 @@ fn as_json(container: &Container) -> Outcome<String> {
             "raw_digest": section.raw_digest.to_string(),
         })
     });
-    let document = json!({
+    Ok(json!({
         "container_version": header.window().written.to_string(),
         "oldest_reader": header.window().oldest_reader.to_string(),
         "compatibility": compatibility::json(container),
@@ -323,14 +217,7 @@ fn as_json(container: &Container) -> Outcome<String> {
         "is_sealed": container.is_sealed(),
         "manifest": manifest_json(manifest)?,
         "sections": sections.collect::<Vec<_>>(),
-    });
-    pretty(&document)
-}
-
-fn pretty(document: &serde_json::Value) -> Outcome<String> {
-    let text = serde_json::to_string_pretty(document);
-    text.map(|text| text + "\n")
-        .map_err(|error| Failure::internal("the description has no JSON form").because(&error))
+    }))
 }
 
 /// The manifest, with digests as text.

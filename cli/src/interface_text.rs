@@ -1,14 +1,63 @@
-//! How a program's caller sees it, as `artifact inspect` shows it.
+//! How a program is called, and how its caller sees it, as `artifact inspect` shows what a manifest says of it.
 
 use std::fmt::Write as _;
 
 use artifact_container::manifest::interface::{Interface, Leaf, LeafType, Node, Sharding, Values};
-use artifact_container::manifest::{Dim, ProgramPart};
+use artifact_container::manifest::{Dim, ProgramPart, Value};
 
+use crate::description::custom_call_text;
 use crate::output::one_line;
 
+/// One program: its signature, its interface, and the custom calls that it makes. `waivers` are targets that were accepted.
+pub(crate) fn part_text(part: ProgramPart<'_>, waivers: &[String], text: &mut String) {
+    let signature = part.signature;
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "\nfunction {}", one_line(&signature.function));
+    for (label, values) in [("in", &signature.inputs), ("out", &signature.outputs)] {
+        for value in values {
+            let _ = writeln!(
+                text,
+                "  {label:<4}{}: {}",
+                one_line(&value.name),
+                one_line(&value_text(value))
+            );
+        }
+    }
+    for constant in part.constants {
+        let shape: String = constant.shape.iter().map(|size| format!("{size}x")).collect();
+        let _ = writeln!(
+            text,
+            "  constant argument {}: tensor<{shape}{}> in {}",
+            constant.argument,
+            one_line(&constant.dtype),
+            one_line(&constant.section)
+        );
+    }
+    interface_text(part, text);
+    for call in part.custom_calls {
+        let waived = waivers.contains(&call.target);
+        let _ = writeln!(text, "  {}", custom_call_text(call, waived));
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    let Some(shape) = &value.shape else {
+        return value.dtype.clone();
+    };
+    let dims: String = shape.iter().map(|dim| format!("{}x", dim_text(dim))).collect();
+    format!("tensor<{dims}{}>", value.dtype)
+}
+
+fn dim_text(dim: &Dim) -> String {
+    match dim {
+        Dim::Size(size) => size.to_string(),
+        Dim::Expression(expression) => format!("({expression})"),
+        Dim::Unknown => "?".to_owned(),
+    }
+}
+
 /// The interface of a program, where the manifest has one.
-pub(crate) fn interface_text(part: ProgramPart<'_>, text: &mut String) {
+fn interface_text(part: ProgramPart<'_>, text: &mut String) {
     let Some(interface) = part.interface else { return };
     let mut line = |label: &str, value: String| {
         // Writing to a string does not fail.
@@ -142,6 +191,7 @@ fn separate(above: &Open<'_>, text: &mut String) {
 fn end(node: &Node) -> &'static str {
     match node.kind.as_str() {
         "leaf" | "none" => "",
+        "tuple" if node.children == 1 => ",)",
         "list" => "]",
         "dict" => "}",
         _ => ")",

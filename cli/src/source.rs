@@ -3,14 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use artifact_container::manifest::Manifest;
 use artifact_core::blob::Blob;
 use artifact_core::limit::Limit;
-use artifact_export::{ExportError, Exported};
+use artifact_export::{ExportError, Exported, verified};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::Module;
 use artifact_jax::ErrorKind as JaxErrorKind;
-use artifact_stablehlo::bytecode::{self, ReadErrorKind, is_bytecode};
-use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::bytecode::{self, Portable, ReadErrorKind, is_bytecode};
+use artifact_stablehlo::parse::{begins_as_program, parse_module};
 use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
@@ -18,6 +19,16 @@ use crate::files;
 
 /// Largest program that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program", 1 << 31, "bytes");
+
+/// What a file says of itself, besides its program.
+pub(crate) struct Origin {
+    /// The format, by the name that manifests have for it.
+    pub(crate) format: &'static str,
+    /// The version of StableHLO that it is written in; texts have none.
+    pub(crate) stablehlo: Option<String>,
+    /// Who wrote it, where that is told.
+    pub(crate) producer: Option<String>,
+}
 
 /// A program as its file holds it.
 pub(crate) struct Source {
@@ -48,9 +59,13 @@ impl Source {
         })
     }
 
-    /// Whether a file holds what `jax.export` serialized.
-    pub(crate) fn is_jax_export(path: &Path) -> Outcome<bool> {
-        Ok(artifact_jax::looks_like(&files::read(path, &PROGRAM_BYTES)?))
+    /// Whether a file holds what [`Source::read`] takes: bytes of a format that has a sign, or a text that begins as StableHLO
+    /// does.
+    pub(crate) fn is_in(path: &Path) -> bool {
+        match Self::read(path) {
+            Ok(source) => source.text().is_none_or(begins_as_program),
+            Err(_) => false,
+        }
     }
 
     /// The text, where it is one.
@@ -61,29 +76,14 @@ impl Source {
         }
     }
 
-    /// What the file is, for people.
-    pub(crate) fn describe(&self) -> String {
-        match &self.content {
-            Content::Text(_) => "StableHLO text".to_owned(),
-            Content::Bytecode(_) => "StableHLO portable bytecode".to_owned(),
-            Content::Jax(file) => {
-                let version = file.serialization_version;
-                match &file.jax_version {
-                    Some(release) => format!("JAX export, serialization version {version}, by JAX {release}"),
-                    None => format!("JAX export, serialization version {version}"),
-                }
-            }
-        }
-    }
-
     /// The modules, which may not verify.
     pub(crate) fn modules(&self) -> Outcome<Vec<Module>> {
         let modules = match &self.content {
             Content::Text(text) => parse_module(text)
                 .into_modules()
                 .map_err(|findings| self.refused(&findings))?,
-            Content::Bytecode(file) => vec![self.bytecode(file)?],
-            Content::Jax(file) => vec![self.bytecode(&file.module)?],
+            Content::Bytecode(file) => vec![self.bytecode(file)?.module],
+            Content::Jax(file) => vec![self.bytecode(&file.module)?.module],
         };
         if modules.is_empty() {
             return Err(Failure::input(format!("{} holds no module", self.path.display())));
@@ -91,16 +91,63 @@ impl Source {
         Ok(modules)
     }
 
-    fn bytecode(&self, file: &Blob) -> Outcome<Module> {
-        let read = bytecode::read(file).map_err(|error| {
+    /// The modules, verified, and in the one form that counts for the digest of a program.
+    pub(crate) fn verified(&self) -> Outcome<Vec<Module>> {
+        let modules = self.modules()?.into_iter();
+        modules
+            .map(|module| verified(module).map_err(|error| self.unfit(&error)))
+            .collect()
+    }
+
+    /// What the file says of itself.
+    pub(crate) fn origin(&self) -> Outcome<Origin> {
+        match &self.content {
+            Content::Text(_) => Ok(Origin {
+                format: "stablehlo-text",
+                stablehlo: None,
+                producer: None,
+            }),
+            Content::Bytecode(file) => {
+                let read = self.bytecode(file)?;
+                Ok(Origin {
+                    format: "stablehlo-bytecode",
+                    stablehlo: read.version.map(|version| version.to_string()),
+                    producer: Some(read.producer),
+                })
+            }
+            Content::Jax(file) => {
+                let release = file.jax_version.as_ref();
+                Ok(Origin {
+                    format: "jax-export",
+                    stablehlo: self
+                        .bytecode(&file.module)?
+                        .version
+                        .map(|version| version.to_string()),
+                    producer: release.map(|release| format!("JAX {release}")),
+                })
+            }
+        }
+    }
+
+    fn bytecode(&self, file: &Blob) -> Outcome<Portable> {
+        bytecode::read(file).map_err(|error| {
             let what = format!("{} is refused", self.path.display());
             let failure = match error.kind() {
                 ReadErrorKind::Unsupported => Failure::version(what),
                 _ => Failure::input(what),
             };
             failure.because(&error)
-        })?;
-        Ok(read.module)
+        })
+    }
+
+    /// What an export of JAX says of its function and of those of gradients; nothing of other files.
+    pub(crate) fn exported_functions(&self) -> Outcome<Vec<Manifest>> {
+        if !matches!(self.content, Content::Jax(_)) {
+            return Ok(Vec::new());
+        }
+        let exported = self.export()?;
+        let described: Result<_, ExportError> = exported.with_vjps().map(artifact_export::describe).collect();
+        described.map_err(|error| self.unfit(&error))
     }
 
     /// The only module, verified, with its signature.
@@ -109,7 +156,7 @@ impl Source {
             Content::Text(text) => parse_module(text)
                 .into_module()
                 .map_err(|findings| self.refused(&findings))?,
-            Content::Bytecode(file) => self.bytecode(file)?,
+            Content::Bytecode(file) => self.bytecode(file)?.module,
             Content::Jax(file) => {
                 return Exported::of_jax(file.as_ref().clone()).map_err(|error| self.unfit(&error));
             }

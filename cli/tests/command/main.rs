@@ -11,6 +11,7 @@ mod convert;
 mod export;
 mod golden;
 mod interchange;
+mod kinds;
 mod mismatch;
 mod run;
 mod sealing;

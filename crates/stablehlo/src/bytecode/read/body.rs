@@ -1,7 +1,8 @@
 //! Regions and blocks.
 
 use artifact_ir::location::LocationId;
-use artifact_ir::module::{OpId, RegionId};
+use artifact_ir::module::{BlockId, OpId, RegionId};
+use artifact_ir::op::Op;
 
 use super::super::read_error::ReadError;
 use super::super::{NESTING, section, since};
@@ -9,6 +10,9 @@ use super::Reader;
 use super::cursor::{Cursor, Read};
 use super::operation::skip_use_lists;
 use super::sections::next_section;
+
+/// Values and operations for which room is made before they are read: each is larger in memory than in the file.
+const RESERVED_MAX: usize = 1 << 14;
 
 impl Reader<'_> {
     /// The regions of an operation. Isolated ones see no value from outside, and number their own from 0.
@@ -80,6 +84,7 @@ impl Reader<'_> {
             )));
         }
         self.values.resize(first + count as usize, None);
+        self.body.values.reserve((count as usize).min(RESERVED_MAX));
         Ok(first)
     }
 
@@ -97,10 +102,25 @@ impl Reader<'_> {
                 skip_use_lists(cursor, count)?;
             }
         }
-        for _ in 0..cursor.checked_count(ops)? {
+        let ops = cursor.checked_count(ops)?;
+        self.body.blocks[block].ops.reserve(ops.min(RESERVED_MAX));
+        self.body.ops.reserve(ops.min(RESERVED_MAX));
+        for _ in 0..ops {
             self.operation(cursor, block, next)?;
         }
+        self.mark_terminator(region, block);
         Ok(())
+    }
+
+    /// What ends a region of an operation that we do not know counts as its terminator.
+    fn mark_terminator(&mut self, region: RegionId, block: BlockId) {
+        let parent = self.body.regions[region].parent;
+        let in_foreign = parent.is_some_and(|parent| matches!(self.body.ops[parent].op, Op::Foreign(_)));
+        if let Some(last) = self.body.terminator(block).filter(|_| in_foreign)
+            && let Op::Foreign(op) = &mut self.body.ops[last].op
+        {
+            op.terminator = true;
+        }
     }
 
     /// The type and the location of a block's argument.
