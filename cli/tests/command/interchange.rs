@@ -402,9 +402,7 @@ fn the_version_of_stablehlo_can_be_chosen() {
         .expect(4)
         .says("'stablehlo.tan' needs StableHLO 1.4.0");
     convert("1.4.0").expect(0);
-    run(&[&"inspect", &export])
-        .expect(0)
-        .says("jax-export");
+    run(&[&"inspect", &export]).expect(0).says("jax-export");
     run(&[&"convert", &program, &"--to", &"jax", &"--locations"]).expect(2);
 }
 
