@@ -472,6 +472,12 @@ fn interfaces_that_lie_are_refused() {
         b"sharding\x01",
         "names sharding 1, and there are 1",
     );
+    let mesh = Exchanged::new("explicit_mesh");
+    mesh.refused(
+        b"partitions\x91\x91\xa4rows",
+        b"partitions\x91\x91\xa7columns",
+        "laid out over other axes in the program",
+    );
     layouts.refused(b"mesh\x00", b"mesh\x07", "names mesh 7, and there are 1");
     let platforms = Exchanged::new("platforms");
     platforms.refused(

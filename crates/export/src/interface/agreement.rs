@@ -9,7 +9,7 @@ use artifact_ir::types::{Dim, ElementType, TensorType, Type};
 use artifact_jax::{AbstractValue, Leaf, dtype_name};
 
 use super::elements::physical;
-use super::{CALLING_CONVENTIONS, Conventions, Interface};
+use super::{CALLING_CONVENTIONS, Conventions, Interface, placement};
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
@@ -41,6 +41,7 @@ pub(crate) fn check(
     });
     own?;
     let program = passed(interface, platforms, conventions, signature)
+        .and_then(|()| shardings(interface, module))
         .and_then(|()| refinement(interface, module))
         .and_then(|()| variables(interface, signature));
     program.map_err(|what| ExportError::input(format!("the interface and the program do not agree: {what}")))
@@ -80,19 +81,37 @@ fn passed(
             }
         }
     }
-    let leaves = &interface.inputs.leaves;
-    let kept = interface
-        .kept_inputs
-        .iter()
-        .filter_map(|kept| leaves.get(*kept as usize));
     each(
         "input",
         inputs.as_slice(),
-        &kept.collect::<Vec<_>>(),
+        &kept(interface),
         &signature.dimensions,
     )?;
     let leaves: Vec<&Leaf> = interface.outputs.leaves.iter().collect();
     each("output", outputs.as_slice(), &leaves, &signature.dimensions)
+}
+
+/// The leaves of the inputs that the program takes, in order.
+fn kept(interface: &Interface) -> Vec<&Leaf> {
+    let leaves = &interface.inputs.leaves;
+    let kept = interface.kept_inputs.iter();
+    kept.filter_map(|kept| leaves.get(*kept as usize)).collect()
+}
+
+/// Values are laid out as the program states it.
+fn shardings(interface: &Interface, module: &Module) -> Outcome {
+    let Some(entry) = module.entry() else {
+        return Ok(());
+    };
+    let function = &module.functions[entry];
+    let results: Vec<&Leaf> = interface.outputs.leaves.iter().collect();
+    // Constants that were hoisted out of the program are its last arguments, and no inputs.
+    let leading = usize::from(Conventions::of(function).platform_index) + interface.ordered_effects.len();
+    let inputs = kept(interface);
+    let arguments = function.arguments.get(leading..).unwrap_or_default();
+    let arguments = arguments.get(..inputs.len()).unwrap_or_default();
+    placement::check(module, "input", arguments, &inputs)?;
+    placement::check(module, "output", &function.results, &results)
 }
 
 fn index(argument: Option<&Argument>) -> Outcome {

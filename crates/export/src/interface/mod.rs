@@ -14,6 +14,7 @@ mod bare;
 mod conventions;
 mod elements;
 mod names;
+mod placement;
 mod stored;
 
 use std::collections::BTreeSet;

@@ -316,3 +316,103 @@ fn read_check(check: &stored::DisabledCheck) -> Result<DisabledCheck, ExportErro
         (other, _) => Err(wrong(format!("there is no check `{other}`, or not of this form"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use artifact_core::blob::Blob;
+    use artifact_ir::module::{Function, Parameter};
+    use artifact_ir::types::{ElementType, Type};
+
+    use super::*;
+
+    fn interface() -> Interface {
+        let path = "../../fixtures/jax_exports/schema12/weak_types.bin";
+        let file = std::fs::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+        Interface::of_jax(&artifact_jax::read(Blob::new(file)).unwrap())
+    }
+
+    /// What no file of JAX says comes back from a manifest.
+    #[test]
+    fn weak_types_come_back() {
+        let mut interface = interface();
+        interface.weak_inputs = BTreeSet::from([1]);
+        interface.weak_outputs = BTreeSet::from([0]);
+        let conventions = Conventions::default();
+        let stored = write(&interface, &conventions).unwrap();
+        assert_eq!(stored.types.len(), 2, "each type once");
+        assert_eq!(read(&stored, &conventions).unwrap(), interface);
+    }
+
+    #[test]
+    fn donations_are_those_of_the_program() {
+        use artifact_ir::attribute::Attribute;
+        let mut function = Function::new("main");
+        for attribute in [
+            ("jax.buffer_donor", Attribute::Bool(true)),
+            ("tf.aliasing_output", Attribute::i64(1)),
+        ] {
+            let mut parameter = Parameter::new(Type::tensor(&[], ElementType::F32));
+            parameter.attributes.insert(attribute.0, attribute.1);
+            function.arguments.push(parameter);
+        }
+        let conventions = Conventions::of(&function);
+        let stored = write(&interface(), &conventions).unwrap();
+        let outputs: Vec<_> = stored.donations.iter().map(|donation| donation.output).collect();
+        assert_eq!(outputs, [None, Some(1)]);
+        let error = read(&stored, &Conventions::default()).unwrap_err();
+        assert!(error.to_string().contains("other donated buffers"), "{error}");
+    }
+
+    /// Small texts that ask for much, and positions of nothing.
+    #[test]
+    fn limits() {
+        let conventions = Conventions::default();
+        let refused = |change: &dyn Fn(&mut stored::Interface), says: &str| {
+            let mut stored = write(&interface(), &conventions).unwrap();
+            change(&mut stored);
+            let error = read(&stored, &conventions).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        };
+        let many = |said: &mut stored::Interface| {
+            let (first, numbers) = (said.types[0].clone(), 0..600);
+            let shaped = numbers.map(|number| stored::LeafType {
+                shape: vec![Dim::Expression(format!("d{number}"))],
+                ..first.clone()
+            });
+            said.types = shaped.collect();
+        };
+        refused(&many, "the number of symbolic dimensions");
+        refused(
+            &|said| said.types[0].shape = vec![Dim::Size(1); 5000],
+            "over the limit of 64",
+        );
+        let long = "a + ".repeat(2000) + "a";
+        refused(
+            &|said| said.types[0].shape = vec![Dim::Expression(long.clone())],
+            "the text of a dimension",
+        );
+        refused(
+            &|said| said.types[0].shape = vec![Dim::Expression("2 +".into())],
+            "a dimension: ",
+        );
+        refused(&|said| said.types[0].shape = vec![Dim::Unknown], "not known");
+        refused(&|said| said.types[0].dtype = "f31".into(), "no dtype `f31`");
+        refused(
+            &|said| said.types[0].memory_space = "moon".into(),
+            "no memory space `moon`",
+        );
+        refused(
+            &|said| said.inputs.leaves[0].leaf_type = 9,
+            "names type 9, and there are 2",
+        );
+        refused(
+            &|said| said.calling_convention = 70_000,
+            "no calling convention 70000",
+        );
+        refused(&|said| said.inputs.tree.truncate(1), "ends before its last node");
+        refused(
+            &|said| said.inputs.tree[0].children = u32::MAX,
+            "ends before its last node",
+        );
+    }
+}
