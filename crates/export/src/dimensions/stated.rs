@@ -105,10 +105,12 @@ pub(crate) fn opened(
         return Ok(signature);
     }
     signature.dimensions = Scope::default();
-    // Each round replaces a name, so that there are no more rounds than names.
-    while let Some((variable, size)) = equality(&refined(module, entry, &signature)?.assertions, &fresh) {
-        fresh.remove(&variable);
-        let values = BTreeMap::from([(variable, size)]);
+    // Each round but the last replaces a name, and mostly all that can be: there are no more rounds than names.
+    loop {
+        let values = equalities(&refined(module, entry, &signature)?.assertions, &mut fresh)?;
+        if values.is_empty() {
+            break;
+        }
         for input in &mut signature.inputs {
             input.ty = substituted(&input.ty, &values)?;
         }
@@ -201,24 +203,43 @@ fn sizes_passed_on(module: &Module, entry: FunctionId) -> HashMap<(usize, u64), 
     names
 }
 
-/// A name that an assertion says to be another size, and that size.
-fn equality(assertions: &[Assertion], fresh: &BTreeSet<Variable>) -> Option<(Variable, Expr)> {
-    constraints(assertions).into_iter().find_map(|constraint| {
-        let Constraint {
-            left,
-            comparison: Comparison::Eq,
-            right,
-        } = constraint
-        else {
-            return None;
-        };
-        let sides = [(&left, &right), (&right, &left)];
-        sides.into_iter().find_map(|(name, size)| {
+/// Names that assertions say to be other sizes, which none of these names is in. They are taken from `fresh`.
+fn equalities(
+    assertions: &[Assertion],
+    fresh: &mut BTreeSet<Variable>,
+) -> Result<BTreeMap<Variable, Expr>, ExportError> {
+    let mut values: BTreeMap<Variable, Expr> = BTreeMap::new();
+    for Constraint {
+        left,
+        comparison,
+        right,
+    } in constraints(assertions)
+    {
+        if comparison != Comparison::Eq {
+            continue;
+        }
+        let (left, right) = (replaced(&left, &values)?, replaced(&right, &values)?);
+        let named = |name: &Expr, size: &Expr| {
             let variable = name.as_variable().filter(|name| fresh.contains(*name))?;
             let within = size.variables().contains(variable);
             (!within).then(|| (variable.clone(), size.clone()))
-        })
-    })
+        };
+        let Some((variable, size)) = named(&left, &right).or_else(|| named(&right, &left)) else {
+            continue;
+        };
+        fresh.remove(&variable);
+        let one = BTreeMap::from([(variable.clone(), size.clone())]);
+        for value in values.values_mut() {
+            *value = replaced(value, &one)?;
+        }
+        values.insert(variable, size);
+    }
+    Ok(values)
+}
+
+fn replaced(size: &Expr, values: &BTreeMap<Variable, Expr>) -> Result<Expr, ExportError> {
+    size.substitute(values)
+        .map_err(|error| ExportError::input(error.to_string()))
 }
 
 fn substituted(ty: &Type, values: &BTreeMap<Variable, Expr>) -> Result<Type, ExportError> {
@@ -228,10 +249,7 @@ fn substituted(ty: &Type, values: &BTreeMap<Variable, Expr>) -> Result<Type, Exp
     let mut tensor = TensorType::clone(tensor);
     for dim in &mut tensor.dims {
         if let Dim::Symbolic(size) = dim {
-            let size = size.substitute(values);
-            *dim = size
-                .map_err(|error| ExportError::input(error.to_string()))?
-                .into();
+            *dim = replaced(size, values)?.into();
         }
     }
     Ok(tensor.into())
