@@ -107,7 +107,7 @@ impl Pool<'_> {
         let place = cursor.range(length)?;
         let bytes = &self.file[place];
         let width = element.bytes();
-        if (bytes.len() / width) as u64 != count || bytes.len() % width != 0 {
+        if (bytes.len() / width) as u64 != count || !bytes.len().is_multiple_of(width) {
             return Err(cursor.malformed("the length of a dense array is not that of its numbers"));
         }
         self.weigh(bytes.len() as u64);

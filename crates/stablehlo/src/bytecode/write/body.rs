@@ -288,7 +288,7 @@ impl Writer<'_> {
         for (name, value) in discardable.iter() {
             all.push((name, self.attribute(value)?));
         }
-        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        all.sort_by_key(|(name, _)| *name);
         let mut tokens = vec![
             Token::Varint(super::super::builtin::DICTIONARY),
             Token::Varint(all.len() as u64),
