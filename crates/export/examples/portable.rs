@@ -1,8 +1,7 @@
 //! Portable bytecode of many programs in many versions, for other implementations to compare.
 //!
 //! `portable write PROGRAMS OUTPUT VERSION..` writes `OUTPUT/VERSION/NAME.mlirbc` for every `NAME.mlir` of a folder, and a line
-//! `VERSION NAME: reason` in `OUTPUT/refused.txt` for each that the version cannot say. What is no program, or has foreign
-//! operations, is left out.
+//! `VERSION NAME: reason` in `OUTPUT/refused.txt` for each that the version cannot say.
 //!
 //! `portable split TEXT OUTPUT` makes each function of a text a program of its own, with the functions that it names.
 //!
@@ -17,6 +16,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::error::Error;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,6 @@ use artifact_core::blob::Blob;
 use artifact_export::{StablehloVersion, portable};
 use artifact_ir::digest::{ProgramDigest, program_digest};
 use artifact_ir::module::Module;
-use artifact_ir::op::Op;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::bytecode::read;
 use artifact_stablehlo::parse::parse_module;
@@ -49,9 +48,7 @@ fn write(programs: &Path, output: &Path, versions: &[&str]) -> Outcome<()> {
     let mut refused = Vec::new();
     let (mut count, mut written) = (0, 0);
     for path in with_extension(programs, "mlir")? {
-        let Some(module) = program(&path)? else {
-            continue;
-        };
+        let module = program(&path)?;
         count += 1;
         for version in versions {
             match portable(module.clone(), version.parse::<StablehloVersion>()?, false) {
@@ -163,7 +160,7 @@ fn form(folder: &Path) -> Outcome<Form> {
 
 /// The digest of a text as it comes back from a version without operations of CHLO, which recognises composites.
 fn text_digest(path: &Path, form: Form) -> Outcome<ProgramDigest> {
-    let mut module = program(path)?.ok_or_else(|| format!("{} is no portable program", path.display()))?;
+    let mut module = program(path)?;
     legalize(&mut module, form)?;
     recognise(&mut module);
     Ok(program_digest(&module))
@@ -178,22 +175,15 @@ fn read_digest(path: &Path) -> Outcome<ProgramDigest> {
     Ok(program_digest(&module))
 }
 
-/// The program of a file; nothing where it is none, or one that no version can say.
-fn program(path: &Path) -> Outcome<Option<Module>> {
-    let Ok(module) = parse_module(&fs::read_to_string(path)?).into_module() else {
-        return Ok(None);
-    };
-    let is_portable = module.foreign.is_empty() && !has_foreign_operations(&module);
-    Ok((is_portable && verify(&module).is_empty()).then_some(module))
-}
-
-fn has_foreign_operations(module: &Module) -> bool {
-    let bodies = module
-        .functions
-        .iter()
-        .filter_map(|(_, function)| function.body.as_ref());
-    let mut ops = bodies.flat_map(|body| body.ops.iter());
-    ops.any(|(_, operation)| matches!(operation.op, Op::Testing(_) | Op::Foreign(_)))
+fn program(path: &Path) -> Outcome<Module> {
+    let refused = |finding: &dyn Display| format!("{} is no portable program: {finding}", path.display());
+    let module = parse_module(&fs::read_to_string(path)?).into_module();
+    let module =
+        module.map_err(|found| refused(&found.iter().map(ToString::to_string).collect::<String>()))?;
+    match verify(&module).first() {
+        Some(finding) => Err(refused(finding).into()),
+        None => Ok(module),
+    }
 }
 
 /// The files of a folder whose name ends so, in order.
