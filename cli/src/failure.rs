@@ -95,7 +95,6 @@ impl Failure {
         Self::new(Exit::NotAllowed, what)
     }
 
-
     pub(crate) fn internal(what: impl Into<String>) -> Self {
         Self::new(Exit::Internal, what)
     }

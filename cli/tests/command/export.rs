@@ -260,7 +260,7 @@ fn only_regular_files() {
     }
     run(&[&"run", &"/"]).expect(3).says("is a folder");
     let bytecode = scratch.file("f.mlirbc", b"ML\xefR\x0d");
-    run(&[&"run", &bytecode]).expect(6).says("bytecode");
+    run(&[&"run", &bytecode]).expect(3).says("at byte 5");
     let marked = scratch.file("marked.mlir", format!("\u{feff}{ADD}"));
     run(&[&"run", &marked]).expect(3).says("byte order mark");
     let latin = scratch.file("latin.mlir", b"// one\n// \xe9\n");

@@ -34,7 +34,8 @@ fn goldens() -> Vec<(String, PathBuf)> {
 }
 
 fn inspected(file: &Path) -> Value {
-    let shown = run(&[&"inspect", &file, &"--json", &"--verify"]).expect(0).out;
+    run(&[&"verify", &file]).expect(0);
+    let shown = run(&[&"inspect", &file, &"--json"]).expect(0).out;
     serde_json::from_str(&shown).unwrap()
 }
 

@@ -246,7 +246,7 @@ fn a_manifest_that_lies() {
     check(
         |manifest| manifest.program.version = "99.0.0".into(),
         upgrade,
-        "stablehlo-text 99.0.0; artifact",
+        "stablehlo-bytecode 99.0.0; artifact",
     );
     check(
         |manifest| manifest.program.name = "vhlo".into(),
@@ -269,20 +269,30 @@ fn a_manifest_that_lies() {
     check(call, fix, "custom calls");
 }
 
-/// Who holds an artifact has no text to look at: the message brings its line.
+/// What a preview wrote as text is refused at its line, which who holds the artifact has not seen.
 #[test]
 fn a_program_that_is_wrong() {
     let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }";
     let container = Container::from_bytes(packed(&module(text))).unwrap();
-    let mut file = Cursor::new(Vec::new());
+    let refusal = |format: &str, program: &[u8]| {
+        let mut manifest = container.manifest().clone();
+        manifest.program.name = format.to_owned();
+        let mut file = Cursor::new(Vec::new());
+        ContainerBuilder::new(manifest, program)
+            .write_to(&mut file)
+            .unwrap();
+        let container = Arc::new(Container::from_bytes(file.into_inner()).unwrap());
+        Loaded::from_container(&container).unwrap_err().to_string()
+    };
     let wrong = b"func.func @main() {\n  return %missing : tensor<2xf32>\n}\n";
-    ContainerBuilder::new(container.manifest().clone(), wrong)
-        .write_to(&mut file)
-        .unwrap();
-    let container = Arc::new(Container::from_bytes(file.into_inner()).unwrap());
-    let error = Loaded::from_container(&container).unwrap_err().to_string();
+    let error = refusal("stablehlo-text", wrong);
     assert!(
         error.contains("program:2:") && error.contains("missing"),
         "{error}"
     );
+    let error = refusal("stablehlo-bytecode", wrong);
+    assert!(error.contains("not MLIR bytecode"), "{error}");
+    let cut = &container.program().unwrap()[..60];
+    let error = refusal("stablehlo-bytecode", cut);
+    assert!(error.contains("the data ends too early"), "{error}");
 }

@@ -5,7 +5,7 @@
 //! | rule | what counts | what does not |
 //! | --- | --- | --- |
 //! | values | operands by the order of their definition | names |
-//! | attributes | by name, in order of name | those at the specification's default |
+//! | attributes | by name, in order of name | those at the specification's default; the kind of a channel of a collective |
 //! | constants | type and value ([`Literal::value_digest`]) | how the value was spelt |
 //! | functions | public ones by name, others by first use | names of private functions, unreachable functions, order |
 //! | meshes | axes and devices, where a sharding or a group of processes refers to them | names, unused meshes |
@@ -29,17 +29,18 @@ use artifact_core::digest_newtype;
 use artifact_core::entity::EntityId;
 
 use self::types::DimensionVariables;
-use crate::attribute::{Attribute, NamedAttributes, SymbolRef};
+use crate::attribute::{Attribute, ChannelHandle, NamedAttributes, StablehloAttribute, SymbolRef};
 use crate::module::{
     BlockId, Body, Function, FunctionId, MeshId, Module, OpId, Parameter, RegionId, ValueId, Visibility,
 };
+use crate::op::{Collective, Op};
 
 digest_newtype! {
-    /// The identity of a program under scheme 1.
+    /// The identity of a program under scheme 2.
     pub struct ProgramDigest;
 }
 
-const DOMAIN: Domain = Domain::new("artifact program v1");
+const DOMAIN: Domain = Domain::new("artifact program v2");
 
 /// Discardable attributes that change what a program means or what may be done with it: aliasing and donation, sharding,
 /// the shape of the cluster, dimension arguments, and configuration that travels beside an operation.
@@ -179,7 +180,7 @@ impl<'a> Scheme<'a> {
         for operand in &operation.operands {
             self.encoder.u64(numbers.get(*operand));
         }
-        self.attributes(&operation.op.attributes());
+        self.attributes(&own_attributes(&operation.op));
         self.discardable(&operation.attributes);
         self.encoder.count(operation.regions.len());
         for region in &operation.regions {
@@ -220,6 +221,24 @@ impl<'a> Scheme<'a> {
                 .sequence(symbol.nested.iter(), |encoder, name| encoder.text(name));
         }
     }
+}
+
+/// The attributes of an operation that count. Only transfers between two processes have a kind of channel that says anything;
+/// VHLO keeps no other.
+fn own_attributes(op: &Op) -> NamedAttributes {
+    let mut attributes = op.attributes();
+    let is_transfer = matches!(op, Op::Collective(Collective::Send(_) | Collective::Recv(_)));
+    if let Some(Attribute::Stablehlo(StablehloAttribute::ChannelHandle(channel))) =
+        attributes.get("channel_handle")
+        && !is_transfer
+    {
+        let channel = ChannelHandle { kind: 0, ..*channel };
+        attributes.insert(
+            "channel_handle",
+            Attribute::Stablehlo(StablehloAttribute::ChannelHandle(channel)),
+        );
+    }
+    attributes
 }
 
 /// Numbers of the values of one body, in order of definition.

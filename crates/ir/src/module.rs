@@ -135,17 +135,19 @@ impl Module {
         }
     }
 
-    /// The function that a run starts with: `main`, or the only one, or the only one that is not private.
+    /// The function that a run starts with: `main`, or the only one. Private functions called `chlo.` something, which writers
+    /// of bytecode add, do not count.
     #[must_use]
     pub fn entry(&self) -> Option<FunctionId> {
-        let only = |counts: fn(&Function) -> bool| {
-            let mut counted = self.functions.iter().filter(|(_, function)| counts(function));
-            let first = counted.next().map(|(id, _)| id);
-            first.filter(|_| counted.next().is_none())
+        let is_added = |function: &Function| {
+            function.visibility == Visibility::Private && function.name.starts_with("chlo.")
         };
-        self.function("main")
-            .or_else(|| only(|_| true))
-            .or_else(|| only(|function| function.visibility != Visibility::Private))
+        let mut own = self.functions.iter().filter(|(_, function)| !is_added(function));
+        let only = match (own.next(), own.next()) {
+            (Some((id, _)), None) => Some(id),
+            _ => None,
+        };
+        self.function("main").or(only)
     }
 }
 

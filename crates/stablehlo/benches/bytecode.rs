@@ -3,7 +3,11 @@
 //! `cargo bench -p artifact-stablehlo --bench bytecode`, after `cargo xtask setup` has installed jaxlib into `target/venv`. The
 //! file is a training step that the script beside this one exports; another one is mostly a constant.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints what it measured, and stops where something is not as it should be"
+)]
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};

@@ -127,6 +127,14 @@ pub struct ResultAccuracy {
     pub mode: ResultAccuracyMode,
 }
 
+impl ChannelHandle {
+    /// Whether there is no channel: its number is 0.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.handle == 0
+    }
+}
+
 impl Default for ResultAccuracy {
     fn default() -> Self {
         Self {

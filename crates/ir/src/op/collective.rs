@@ -48,7 +48,7 @@ op_attributes! {
         /// The groups.
         replica_groups: ReplicaGroups => required,
         /// The channel.
-        channel_handle: Option<ChannelHandle> => optional,
+        channel_handle: Option<ChannelHandle> => neutral(ChannelHandle::is_none),
         /// Whether groups hold global device numbers.
         use_global_device_ids: bool => unit,
     }
@@ -58,7 +58,7 @@ op_attributes! {
         /// The groups.
         replica_groups: ReplicaGroups => required,
         /// The channel.
-        channel_handle: Option<ChannelHandle> => optional,
+        channel_handle: Option<ChannelHandle> => neutral(ChannelHandle::is_none),
         /// Whether groups hold global device numbers.
         use_global_device_ids: bool => unit,
     }
@@ -74,7 +74,7 @@ op_attributes! {
         /// The groups.
         replica_groups: ReplicaGroups => required,
         /// The channel.
-        channel_handle: Option<ChannelHandle> => optional,
+        channel_handle: Option<ChannelHandle> => neutral(ChannelHandle::is_none),
     }
 
     /// Attributes of `collective_broadcast`.
@@ -82,7 +82,7 @@ op_attributes! {
         /// The groups.
         replica_groups: ReplicaGroups => required,
         /// The channel.
-        channel_handle: Option<ChannelHandle> => optional,
+        channel_handle: Option<ChannelHandle> => neutral(ChannelHandle::is_none),
         /// Whether the last operand names the root (VHLO 1.20).
         has_dynamic_root: bool => unit,
     }
@@ -92,7 +92,7 @@ op_attributes! {
         /// From which process to which.
         source_target_pairs: SourceTargetPairs => required,
         /// The channel.
-        channel_handle: Option<ChannelHandle> => optional,
+        channel_handle: Option<ChannelHandle> => neutral(ChannelHandle::is_none),
     }
 
     /// Attributes of `collective_reduce`.
@@ -100,7 +100,7 @@ op_attributes! {
         /// The groups.
         replica_groups: ReplicaGroups => required,
         /// The channel.
-        channel_handle: Option<ChannelHandle> => optional,
+        channel_handle: Option<ChannelHandle> => neutral(ChannelHandle::is_none),
         /// Whether groups hold global device numbers.
         use_global_device_ids: bool => unit,
         /// Whether the last operand names the root (VHLO 1.20).
@@ -144,7 +144,7 @@ op_attributes! {
         /// The groups.
         replica_groups: ReplicaGroups => required,
         /// The channel.
-        channel_handle: Option<ChannelHandle> => optional,
+        channel_handle: Option<ChannelHandle> => neutral(ChannelHandle::is_none),
         /// Whether groups hold global device numbers.
         use_global_device_ids: bool => unit,
     }

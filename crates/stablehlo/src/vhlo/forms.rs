@@ -10,7 +10,8 @@ use artifact_ir::attribute::{
 use artifact_ir::literal::Literal;
 use artifact_ir::types::Type;
 
-use super::ops::{Absent, Compound, Form, VersionedOp};
+use super::opset::VersionedOp;
+use super::row::{Absent, Compound, Form};
 
 /// An attribute that is not of the form that its operation has.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -100,9 +100,9 @@ fn a_later_version_is_refused_by_its_number() {
     }
 }
 
-/// Operations that are not StableHLO's: those of test dialects and of dialects that we do not know.
+/// Whether there is no operation that has no form in bytecode: those of CHLO have one after `artifact_chlo::legalize` only.
 fn is_portable(module: &Module) -> bool {
-    let is_other = |op: &Op| matches!(op, Op::Testing(_) | Op::Foreign(_) | Op::Chlo(_));
+    let is_other = |op: &Op| matches!(op, Op::Chlo(_));
     let bodies = module
         .functions
         .iter()
@@ -132,7 +132,7 @@ fn every_text_says_the_same_as_bytecode() {
         }
     }
     assert!(
-        written == 0 || written > 1400,
+        written == 0 || written > 1700,
         "only {written} programs were written"
     );
 }

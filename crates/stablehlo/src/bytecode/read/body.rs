@@ -1,7 +1,8 @@
 //! Regions and blocks.
 
 use artifact_ir::location::LocationId;
-use artifact_ir::module::{OpId, RegionId};
+use artifact_ir::module::{BlockId, OpId, RegionId};
+use artifact_ir::op::Op;
 
 use super::super::read_error::ReadError;
 use super::super::{NESTING, section, since};
@@ -100,7 +101,19 @@ impl Reader<'_> {
         for _ in 0..cursor.checked_count(ops)? {
             self.operation(cursor, block, next)?;
         }
+        self.mark_terminator(region, block);
         Ok(())
+    }
+
+    /// What ends a region of an operation that we do not know counts as its terminator.
+    fn mark_terminator(&mut self, region: RegionId, block: BlockId) {
+        let parent = self.body.regions[region].parent;
+        let in_foreign = parent.is_some_and(|parent| matches!(self.body.ops[parent].op, Op::Foreign(_)));
+        if let Some(last) = self.body.terminator(block).filter(|_| in_foreign)
+            && let Op::Foreign(op) = &mut self.body.ops[last].op
+        {
+            op.terminator = true;
+        }
     }
 
     /// The type and the location of a block's argument.

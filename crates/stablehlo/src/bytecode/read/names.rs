@@ -9,7 +9,7 @@ use super::super::read_error::ReadError;
 use super::super::{ENTRIES, sdy, section, since};
 use super::cursor::{Cursor, Read};
 use super::sections::{Sections, next_section};
-use crate::vhlo::ops::{Opset, VersionedOp};
+use crate::vhlo::opset::{Opset, VersionedOp};
 
 /// The strings of a file.
 #[derive(Debug)]

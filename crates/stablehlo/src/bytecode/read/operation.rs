@@ -6,7 +6,7 @@ use artifact_ir::attribute::{Attribute, NamedAttributes};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::location::LocationId;
 use artifact_ir::module::{BlockId, NewOperation, OpId, ValueId};
-use artifact_ir::op::{Control, ForeignOp, Op};
+use artifact_ir::op::{Control, ForeignOp, Op, OpSpec};
 use artifact_ir::types::Type;
 
 use super::super::parts;
@@ -16,7 +16,8 @@ use super::cursor::{Cursor, Read};
 use super::names::OpName;
 use crate::vhlo::Version;
 use crate::vhlo::forms::to_stablehlo;
-use crate::vhlo::ops::{AttributeRow, VersionedOp};
+use crate::vhlo::opset::VersionedOp;
+use crate::vhlo::row::AttributeRow;
 
 /// What stands before an operation's regions.
 #[derive(Debug)]
@@ -157,9 +158,7 @@ impl<'a> Reader<'a> {
     fn op(&mut self, head: &mut Head, block: BlockId) -> Read<Op> {
         match head.name.clone() {
             OpName::Versioned(op) => self.versioned(op, head, block),
-            OpName::Foreign { name, registered } => self
-                .foreign(&name, registered, head)
-                .map(|op| Op::Foreign(Box::new(op))),
+            OpName::Foreign { name, registered } => self.foreign(&name, registered, head),
             OpName::Sharding(spec, stored) => self.sharding(spec, stored, head),
             OpName::Unknown(name) => Err(self.unknown(&name, head.offset)),
             OpName::Module | OpName::Function | OpName::Mesh | OpName::Cast => Err(ReadError::foreign(
@@ -251,8 +250,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An operation of a dialect that we do not know. Only an unregistered one says what its properties are: a dictionary.
-    fn foreign(&mut self, name: &Arc<str>, registered: bool, head: &Head) -> Read<ForeignOp> {
+    /// An operation of another dialect. Only an unregistered one says what its properties are: a dictionary. Those of the
+    /// specification's own test dialects are known all the same.
+    fn foreign(&mut self, name: &Arc<str>, registered: bool, head: &mut Head) -> Read<Op> {
         let mut properties = NamedAttributes::new();
         if let Some(number) = head.properties {
             let mut cursor = self.property_cursor(number, head.offset)?;
@@ -260,19 +260,27 @@ impl<'a> Reader<'a> {
                 let message = format!("'{name}' has properties in an encoding that only its dialect knows");
                 return Err(ReadError::foreign(head.offset, message));
             }
-            let (attribute, present) = cursor.flagged()?;
-            if present
-                && let Attribute::Dictionary(dictionary) = self.pool.attribute_at(&cursor, attribute)?
-            {
-                properties = dictionary;
+            match self.pool.attribute(&mut cursor)? {
+                Attribute::Dictionary(dictionary) => properties = dictionary,
+                _ => return Err(cursor.malformed("the properties of an operation must be a dictionary")),
             }
+            cursor.finish("the properties of an operation")?;
         }
-        Ok(ForeignOp {
-            name: Arc::clone(name),
-            properties,
-            terminator: false,
-        })
+        let Some(spec) = OpSpec::find(name).filter(|spec| is_of_tests(spec.name)) else {
+            return Ok(Op::Foreign(Box::new(ForeignOp {
+                name: Arc::clone(name),
+                properties,
+                terminator: false,
+            })));
+        };
+        spec.read(&mut properties)
+            .map_err(|error| ReadError::malformed(head.offset, format!("'{name}': {error}")))
     }
+}
+
+/// Whether an operation is of a dialect of the specification's own tests.
+fn is_of_tests(name: &str) -> bool {
+    name.starts_with("check.") || name.starts_with("interpreter.")
 }
 
 /// Orders of uses, which matter to nobody here: for each result that has one its number, then a list of numbers.

@@ -7,6 +7,7 @@ use artifact_ir::op::Op;
 use artifact_ir::types::Type;
 
 use super::super::{parts, since};
+use super::attribute::OTHER_DIALECTS_SINCE;
 use super::error::WriteError;
 use super::sharding::{casts_of, is_sharding};
 use super::tables::Dialect;
@@ -131,6 +132,24 @@ impl Writer<'_> {
         Own::Properties(self.tables.properties(&tokens))
     }
 
+    /// Name and attributes of an operation of another dialect, which is written as one that its dialect need not know.
+    fn unregistered(&mut self, op: &Op) -> Write<(u32, Own)> {
+        let full_name = op.name();
+        self.require(OTHER_DIALECTS_SINCE, || format!("'{full_name}'"))?;
+        let Some((dialect, name)) = full_name.split_once('.') else {
+            return Err(WriteError::no_form(format!("'{full_name}'")));
+        };
+        let dialect = Dialect::Other(self.tables.string(dialect.as_bytes()));
+        let name = self.tables.any_op_name(dialect, name, false);
+        let properties = op.attributes();
+        if properties.is_empty() {
+            return Ok((name, Own::Nothing));
+        }
+        let dictionary = self.builtin_dictionary(&properties)?;
+        let number = self.tables.properties(&[Token::Attribute(dictionary)]);
+        Ok((name, Own::Properties(number)))
+    }
+
     /// What stands before results, operands and regions.
     fn head(&mut self, head: Head<'_>) -> Write<()> {
         let in_dictionary = match &head.own {
@@ -229,18 +248,21 @@ impl Writer<'_> {
     }
 
     fn operation(&mut self, body: &Body, operation: &Operation, next: &mut u32, inner: u32) -> Write<()> {
-        if let Op::Foreign(op) = &operation.op {
-            return Err(WriteError::no_form(format!("'{}'", op.name)));
-        }
         if is_sharding(operation) {
             return self.sharding(body, operation, next, inner);
         }
-        let (row, name) = self.row(&operation.op)?;
-        self.check_shape(row, body, operation)?;
+        let (name, own) = match &operation.op {
+            Op::Foreign(_) | Op::Testing(_) => self.unregistered(&operation.op)?,
+            op => {
+                let (row, name) = self.row(op)?;
+                self.check_shape(row, body, operation)?;
+                (name, self.own(row, body, operation)?)
+            }
+        };
         let part = |present: bool, part: u8| if present { part } else { 0 };
         let head = Head {
             name,
-            own: self.own(row, body, operation)?,
+            own,
             discardable: &operation.attributes,
             location: operation.location,
             parts: part(!operation.results.is_empty(), parts::RESULTS)

@@ -21,7 +21,7 @@ use self::tables::{Map, Tables};
 use self::token::{Token, emit};
 use super::{MAGIC, section, since, varint};
 use crate::vhlo::Version;
-use crate::vhlo::ops::VersionedOp;
+use crate::vhlo::opset::VersionedOp;
 
 pub use self::encoded::Encoded;
 pub use self::error::{WriteError, WriteErrorKind};

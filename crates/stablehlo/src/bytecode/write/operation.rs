@@ -12,7 +12,8 @@ use super::tables::Dialect;
 use super::{Write, Writer};
 use crate::vhlo::Version;
 use crate::vhlo::forms::{DEFAULT_PRECISION, NO_TYPE, ORIGINAL_API, compound_field, compound_name};
-use crate::vhlo::ops::{Absent, AttributeRow, Form, Opset, VersionedOp};
+use crate::vhlo::opset::{Opset, VersionedOp};
+use crate::vhlo::row::{Absent, AttributeRow, Form};
 
 /// The first version in which a reduction's accumulator may have another type than its operand.
 const PROMOTION_SINCE: Version = Version::new(0, 17, 0);

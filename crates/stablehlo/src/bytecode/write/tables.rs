@@ -72,8 +72,8 @@ impl<T> Interned<T> {
 pub(super) struct Tables {
     strings: Interned<Box<[u8]>>,
     dialects: Vec<(Dialect, u32)>,
-    /// By dialect and string.
-    op_names: Interned<(u32, u32)>,
+    /// By dialect and string, and whether the dialect knows the operation.
+    op_names: Interned<(u32, u32, bool)>,
     attributes: Interned<Entry>,
     types: Interned<Entry>,
     properties: Interned<Box<[Token]>>,
@@ -92,9 +92,14 @@ impl Tables {
 
     /// The number of an operation's name, which is without its dialect.
     pub(super) fn op_name(&mut self, dialect: Dialect, name: &str) -> u32 {
+        self.any_op_name(dialect, name, true)
+    }
+
+    /// The same for an operation that its dialect need not know.
+    pub(super) fn any_op_name(&mut self, dialect: Dialect, name: &str, registered: bool) -> u32 {
         let name = self.string(name.as_bytes());
         let dialect = self.dialect(dialect);
-        let op_name = (dialect, name);
+        let op_name = (dialect, name, registered);
         self.op_names.number(&op_name, |own| *own == op_name, || op_name)
     }
 
@@ -195,11 +200,11 @@ impl Tables {
         if bytecode >= since::OPTIONAL_ARGUMENT_LOCATION {
             varint::encode(self.op_names.items.len() as u64, &mut bytes);
         }
-        for group in self.op_names.items.chunk_by(|(a, _), (b, _)| a == b) {
+        for group in self.op_names.items.chunk_by(|(a, ..), (b, ..)| a == b) {
             varint::encode(u64::from(group[0].0), &mut bytes);
             varint::encode(group.len() as u64, &mut bytes);
-            for (_, name) in group {
-                let registered = u64::from(bytecode >= since::PROPERTIES);
+            for (_, name, registered) in group {
+                let registered = u64::from(*registered && bytecode >= since::PROPERTIES);
                 varint::encode(
                     flag(*name, bytecode >= since::PROPERTIES) | registered,
                     &mut bytes,
