@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Check a program and pack it into an artifact
     Export(ExportArguments),
-    /// Show what an artifact holds, without reading its constants
+    /// Show what an artifact or a program is
     Inspect(InspectArguments),
     /// Make a key pair for seals
     Keygen(KeygenArguments),
@@ -107,15 +107,26 @@ pub(crate) struct ExportArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  artifact inspect model.artifact\n  artifact inspect model.artifact --json"
+    after_help = "Of an artifact, header, table and manifest are shown, and neither its program nor its constants are read. Of any other
+kind, and with --program, the whole program is read and verified. Programs that mean the same have one program digest, whatever kind of
+file they are in.
+
+Examples:
+  artifact inspect model.artifact
+  artifact inspect model.artifact --json
+  artifact inspect model.artifact --program
+  artifact inspect model.mlirbc"
 )]
 pub(crate) struct InspectArguments {
-    /// The artifact
-    #[arg(value_name = "F")]
-    pub(crate) artifact: PathBuf,
+    /// An artifact, or StableHLO as text or portable bytecode
+    #[arg(value_name = "F|PROGRAM")]
+    pub(crate) program: PathBuf,
     /// Machine-readable output
     #[arg(long, conflicts_with = "dims")]
     pub(crate) json: bool,
+    /// Show the program instead: its digest, functions, signature and custom calls
+    #[arg(long = "program", conflicts_with = "dims")]
+    pub(crate) program_only: bool,
     /// Show the dimensions instead: variables, constraints, what the program needs of them, and sizes that stay unknown
     #[arg(long)]
     pub(crate) dims: bool,
@@ -302,17 +313,20 @@ pub(crate) struct RunArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Finds, in files and folders (recursively):
-  *.mlir with check.* expectations inside;
-  programs listed in a cases.json or manifest.json beside them, with inputs and results in .npz;
-  programs that an index.json expects to be refused, at the lines that it names.
-docs/checking.md in the repository describes the lists. A program that cannot be judged here, such as one that needs
+#[command(
+    after_help = "Finds, in files and folders (recursively), programs of every kind: artifacts, StableHLO as text or portable bytecode. What a
+file holds counts, not its name. They are judged by
+  check.* expectations inside;
+  a cases.json or manifest.json beside them, with inputs and results in .npz;
+  an index.json, where they must be refused or must equal another file.
+Where a folder has such a list, only what it names is checked. docs/checking.md in the repository describes the lists. A program that cannot be judged here, such as one that needs
 inputs that no list gives, counts as unsupported. Only failed ones make the exit code 1.
 
 With --json, each line of standard output is an object of `program`, `verdict` and `reason`, and the count goes to standard error.
 
 Example:
-  artifact check programs/ -j 2")]
+  artifact check programs/ -j 2"
+)]
 pub(crate) struct CheckArguments {
     /// Files and folders
     #[arg(value_name = "PATH", required = true)]

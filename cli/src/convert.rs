@@ -11,9 +11,9 @@ use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 
 use crate::arguments::{ConvertArguments, Format};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::files::{self, files_under, has_extension};
+use crate::files::{self, files_under};
 use crate::output;
-use crate::program::is_artifact;
+use crate::program::{holds_program, is_artifact};
 use crate::rewriting;
 use crate::source::Source;
 
@@ -22,7 +22,7 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     let inputs = inputs(&options.inputs)?;
     if inputs.is_empty() {
         return Err(Failure::input("there is no program in what was given")
-            .hint("name artifacts, .mlir or .mlirbc files, or folders that hold them"));
+            .hint("name artifacts, StableHLO as text or portable bytecode, or folders that hold them"));
     }
     if inputs.len() != 1 && options.output_dir.is_none() {
         let what = format!("{} files cannot be written to one place", inputs.len());
@@ -44,19 +44,11 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     Ok(Exit::Ok)
 }
 
-/// How the names of programs in folders end.
-const EXTENSIONS: [&str; 3] = ["mlir", "mlirbc", "artifact"];
-
 fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut inputs = Vec::new();
     for path in paths {
         if path.is_dir() {
-            let found = files_under(path)?;
-            inputs.extend(
-                found
-                    .into_iter()
-                    .filter(|file| EXTENSIONS.iter().any(|extension| has_extension(file, extension))),
-            );
+            inputs.extend(files_under(path)?.into_iter().filter(|file| holds_program(file)));
         } else {
             inputs.push(path.clone());
         }

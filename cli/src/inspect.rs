@@ -5,39 +5,43 @@ use std::path::Path;
 
 use artifact_container::manifest::{Dim, Manifest, Value};
 use artifact_container::{Codec, Container, ReadOptions, Section};
-use artifact_export::{ExportError, Loaded};
-use artifact_ir::custom_call;
+use artifact_export::ExportError;
 use artifact_ir::types::Type;
 use artifact_refine::{Fact, refine};
 use serde_json::json;
 
 use crate::arguments::InspectArguments;
 use crate::compatibility;
+use crate::description::{Description, custom_call_text};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{self, one_line};
-use crate::program::is_artifact;
+use crate::program::{Program, is_artifact};
 
 pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
-    let path = &options.artifact;
-    if !is_artifact(path)? {
-        let what = format!("{} is not an artifact", path.display());
-        return Err(Failure::input(what).hint("`artifact export` makes one of StableHLO text"));
-    }
-    let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error));
-    let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
-    let text = if options.dims {
-        dims_text(path)?
-    } else if options.json {
-        as_json(&container)?
+    let path = &options.program;
+    if options.dims {
+        output::text(&dims_text(path)?)?;
+    } else if options.program_only || !is_artifact(path)? {
+        let program = Description::of(path)?;
+        match options.json {
+            true => output::json(&pretty(&program.json())?),
+            false => output::text(&program.text()),
+        }?;
     } else {
-        as_text(&container)
-    };
-    if options.json {
-        output::json(&text)?;
-    } else {
-        output::text(&text)?;
+        let refuse = |error: artifact_container::Error| Failure::export(path, &ExportError::from(error));
+        let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
+        match options.json {
+            true => output::json(&pretty(&as_json(&container)?)?),
+            false => output::text(&as_text(&container)),
+        }?;
     }
     Ok(Exit::Ok)
+}
+
+fn pretty(document: &serde_json::Value) -> Outcome<String> {
+    let text = serde_json::to_string_pretty(document);
+    text.map(|text| text + "\n")
+        .map_err(|error| Failure::internal("the description has no JSON form").because(&error))
 }
 
 fn as_text(container: &Container) -> String {
@@ -88,8 +92,8 @@ fn as_text(container: &Container) -> String {
 
 /// The dimensions of a program: what is declared, and what refinement finds.
 fn dims_text(path: &Path) -> Outcome<String> {
-    let loaded = Loaded::open(path).map_err(|error| Failure::export(path, &error))?;
-    let signature = loaded.signature();
+    let program = Program::open(path)?;
+    let signature = &program.signature;
     let mut text = String::new();
     // Writing to a string does not fail.
     for input in &signature.inputs {
@@ -115,12 +119,12 @@ fn dims_text(path: &Path) -> Outcome<String> {
         let _ = writeln!(text, "constraint {constraint}");
     }
     let types = signature.inputs.iter().map(|input| input.ty.clone());
-    let constants = loaded
-        .constants()
+    let constants = program
+        .constants
         .iter()
         .map(|constant| Type::Tensor(constant.ty().clone()));
     let arguments: Vec<Fact> = types.chain(constants).map(Fact::of_type).collect();
-    let refined = refine(loaded.module(), loaded.entry(), &arguments, &signature.dimensions)
+    let refined = refine(&program.module, program.entry, &arguments, &signature.dimensions)
         .map_err(|error| Failure::input(format!("{} cannot be refined", path.display())).because(&error))?;
     for obligation in &refined.obligations {
         let _ = writeln!(
@@ -179,27 +183,8 @@ fn signature_text(manifest: &Manifest, text: &mut String) {
         );
     }
     for call in &manifest.custom_calls {
-        let known = match custom_call::find(&call.target) {
-            Some(target) => target
-                .stable_since
-                .map_or("known".to_owned(), |since| format!("stable since {since}")),
-            None if manifest.custom_call_waivers.contains(&call.target) => {
-                "no guarantee, which the exporter accepted".to_owned()
-            }
-            None => "no guarantee".to_owned(),
-        };
-        let effect = if call.has_side_effect {
-            ", has a side effect"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            text,
-            "  custom call {} (api {}), used {}x, {known}{effect}",
-            one_line(&call.target),
-            call.api_version,
-            call.count
-        );
+        let waived = manifest.custom_call_waivers.contains(&call.target);
+        let _ = writeln!(text, "  {}", custom_call_text(call, waived));
     }
 }
 
@@ -247,7 +232,7 @@ fn dim_text(dim: &Dim) -> String {
     }
 }
 
-fn as_json(container: &Container) -> Outcome<String> {
+fn as_json(container: &Container) -> Outcome<serde_json::Value> {
     let (header, manifest) = (container.header(), container.manifest());
     let sections = container.sections().iter().map(|(_, section)| {
         json!({
@@ -262,7 +247,7 @@ fn as_json(container: &Container) -> Outcome<String> {
             "raw_digest": section.raw_digest.to_string(),
         })
     });
-    let document = json!({
+    Ok(json!({
         "container_version": header.window().written.to_string(),
         "oldest_reader": header.window().oldest_reader.to_string(),
         "compatibility": compatibility::json(container),
@@ -271,10 +256,7 @@ fn as_json(container: &Container) -> Outcome<String> {
         "is_sealed": container.is_sealed(),
         "manifest": manifest_json(manifest)?,
         "sections": sections.collect::<Vec<_>>(),
-    });
-    let text = serde_json::to_string_pretty(&document);
-    text.map(|text| text + "\n")
-        .map_err(|error| Failure::internal("the description has no JSON form").because(&error))
+    }))
 }
 
 /// The manifest, with digests as text.

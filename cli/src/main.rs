@@ -8,6 +8,7 @@ mod arguments;
 mod check;
 mod compatibility;
 mod convert;
+mod description;
 mod dimensions;
 mod evaluation;
 mod export;

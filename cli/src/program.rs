@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use artifact_container::compat::Requirements;
 use artifact_container::{Container, MAGIC};
+use artifact_eval::Value;
+use artifact_eval::tensor::Tensor;
 use artifact_export::{ExportError, Loaded, Signature};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
@@ -87,6 +89,17 @@ impl Program {
         })
     }
 
+    /// The arguments of the entry: the inputs that a user gives, and the constants after them.
+    pub(crate) fn with_constants(&self, inputs: Vec<Value>) -> Outcome<Vec<Value>> {
+        let mut values = inputs;
+        for constant in &self.constants {
+            let tensor = Tensor::from_literal(constant)
+                .map_err(|error| Failure::input("a constant is too large").because(&error))?;
+            values.push(Value::Tensor(tensor));
+        }
+        Ok(values)
+    }
+
     /// What the program needs of its named dimensions; nothing where it has none.
     pub(crate) fn obligations(&self, path: &Path) -> Outcome<Vec<Obligation>> {
         if self.signature.dimensions.ranges().next().is_none() {
@@ -121,4 +134,9 @@ pub(crate) fn is_artifact(path: &Path) -> Outcome<bool> {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(Failure::file("cannot read", path, &error)),
     }
+}
+
+/// Whether a file holds a program, of whichever kind, right or wrong. One that cannot be read holds none.
+pub(crate) fn holds_program(path: &Path) -> bool {
+    is_artifact(path).unwrap_or(false) || Source::is_in(path)
 }

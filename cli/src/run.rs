@@ -136,12 +136,7 @@ pub(crate) fn run(
     options: &Options,
 ) -> Outcome<RunOutcome> {
     let stopped = |error| Failure::eval(path, &error, program.place(error.source_offset()));
-    let mut values = inputs;
-    for constant in &program.constants {
-        let tensor = Tensor::from_literal(constant)
-            .map_err(|error| Failure::input("a constant is too large").because(&error))?;
-        values.push(Value::Tensor(tensor));
-    }
+    let values = program.with_constants(inputs)?;
     evaluation::run(&program.module, program.entry, values, options).map_err(stopped)
 }
 

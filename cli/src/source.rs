@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use artifact_core::blob::Blob;
 use artifact_core::limit::Limit;
-use artifact_export::{ExportError, Exported};
+use artifact_export::{ExportError, Exported, verified};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::Module;
-use artifact_stablehlo::bytecode::{self, ReadErrorKind, is_bytecode};
-use artifact_stablehlo::parse::parse_module;
+use artifact_stablehlo::bytecode::{self, Portable, ReadErrorKind, is_bytecode};
+use artifact_stablehlo::parse::{begins_as_program, parse_module};
 use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
@@ -16,6 +16,16 @@ use crate::files;
 
 /// Largest program that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program", 1 << 31, "bytes");
+
+/// What a file says of itself, besides its program.
+pub(crate) struct Origin {
+    /// The format, by the name that manifests have for it.
+    pub(crate) format: &'static str,
+    /// The version of StableHLO that it is written in; texts have none.
+    pub(crate) stablehlo: Option<String>,
+    /// Who wrote it, where that is told.
+    pub(crate) producer: Option<String>,
+}
 
 /// A program as its file holds it.
 pub(crate) struct Source {
@@ -43,6 +53,15 @@ impl Source {
         })
     }
 
+    /// Whether a file holds what [`Source::read`] takes: bytes of a format that has a sign, or a text that begins as StableHLO
+    /// does.
+    pub(crate) fn is_in(path: &Path) -> bool {
+        match Self::read(path) {
+            Ok(source) => source.text().is_none_or(begins_as_program),
+            Err(_) => false,
+        }
+    }
+
     /// The text, where it is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.content {
@@ -57,7 +76,7 @@ impl Source {
             Content::Text(text) => parse_module(text)
                 .into_modules()
                 .map_err(|findings| self.refused(&findings))?,
-            Content::Bytecode(file) => vec![self.bytecode(file)?],
+            Content::Bytecode(file) => vec![self.bytecode(file)?.module],
         };
         if modules.is_empty() {
             return Err(Failure::input(format!("{} holds no module", self.path.display())));
@@ -65,16 +84,42 @@ impl Source {
         Ok(modules)
     }
 
-    fn bytecode(&self, file: &Blob) -> Outcome<Module> {
-        let read = bytecode::read(file).map_err(|error| {
+    /// The modules, verified, and in the one form that counts for the digest of a program.
+    pub(crate) fn verified(&self) -> Outcome<Vec<Module>> {
+        let modules = self.modules()?.into_iter();
+        modules
+            .map(|module| verified(module).map_err(|error| self.unfit(&error)))
+            .collect()
+    }
+
+    /// What the file says of itself.
+    pub(crate) fn origin(&self) -> Outcome<Origin> {
+        match &self.content {
+            Content::Text(_) => Ok(Origin {
+                format: "stablehlo-text",
+                stablehlo: None,
+                producer: None,
+            }),
+            Content::Bytecode(file) => {
+                let read = self.bytecode(file)?;
+                Ok(Origin {
+                    format: "stablehlo-bytecode",
+                    stablehlo: read.version.map(|version| version.to_string()),
+                    producer: Some(read.producer),
+                })
+            }
+        }
+    }
+
+    fn bytecode(&self, file: &Blob) -> Outcome<Portable> {
+        bytecode::read(file).map_err(|error| {
             let what = format!("{} is refused", self.path.display());
             let failure = match error.kind() {
                 ReadErrorKind::Unsupported => Failure::version(what),
                 _ => Failure::input(what),
             };
             failure.because(&error)
-        })?;
-        Ok(read.module)
+        })
     }
 
     /// The only module, verified, with its signature.
@@ -83,7 +128,7 @@ impl Source {
             Content::Text(text) => parse_module(text)
                 .into_module()
                 .map_err(|findings| self.refused(&findings))?,
-            Content::Bytecode(file) => self.bytecode(file)?,
+            Content::Bytecode(file) => self.bytecode(file)?.module,
         };
         Exported::new(module).map_err(|error| self.unfit(&error))
     }

@@ -8,7 +8,7 @@ use artifact_eval::tensor::Tensor;
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
-use crate::npy::{Array, ArrayReader};
+use crate::npy::{Array, ArrayReader, Header};
 
 /// NumPy's type string for elements, as they are written. Types that NumPy lacks are written by bit pattern.
 pub(crate) fn descr(element: ElementType) -> &'static str {
@@ -85,6 +85,30 @@ pub(crate) fn literal_of(reader: ArrayReader<impl Read>, ty: &TensorType) -> Res
     }
     let ty = TensorType::of_static(&array.shape, ty.element.clone());
     Literal::dense(Arc::new(ty), Blob::new(reader.elements()?)).map_err(|error| error.to_string())
+}
+
+/// The type of an array that tells it by itself: its elements are of a type that NumPy has.
+pub(crate) fn type_of(array: &Header) -> Result<TensorType, String> {
+    const OWN: [ElementType; 14] = [
+        ElementType::I1,
+        ElementType::I8,
+        ElementType::I16,
+        ElementType::I32,
+        ElementType::I64,
+        ElementType::UI8,
+        ElementType::UI16,
+        ElementType::UI32,
+        ElementType::UI64,
+        ElementType::F16,
+        ElementType::F32,
+        ElementType::F64,
+        ElementType::C64,
+        ElementType::C128,
+    ];
+    let mut elements = OWN.into_iter();
+    let element = elements.find(|element| accepts(*element, &array.descr));
+    let element = element.ok_or_else(|| format!("no type has elements of `{}`", array.descr))?;
+    Ok(TensorType::of_static(&array.shape, element))
 }
 
 /// The array of a value.

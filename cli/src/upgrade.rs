@@ -17,7 +17,7 @@ pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
     let path = options.artifact.as_path();
     if !is_artifact(path)? {
         let what = format!("{} is not an artifact", path.display());
-        return Err(Failure::input(what).hint("`artifact export` makes one of StableHLO text"));
+        return Err(Failure::input(what).hint("`artifact export` makes one of a program"));
     }
     if let Some(output) = &options.output {
         files::refuse_overwriting(output, [path])?;

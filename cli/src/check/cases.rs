@@ -3,29 +3,29 @@
 use std::path::Path;
 
 use artifact_dims::Assignment;
-use artifact_eval::comparison::{Closeness, difference};
+use artifact_eval::Value;
 use artifact_eval::tensor::Tensor;
-use artifact_eval::{EvalErrorKind, Options, Value};
 use artifact_ir::types::Type;
 
 use crate::archive::Archive;
 use crate::check::Settings;
-use crate::check::embedded::reopened;
+use crate::check::embedded::{reopened, stopped};
+use crate::check::judgement::{self, Run};
 use crate::check::plan::{Case, Cases};
 use crate::check::report::Verdict;
 use crate::dimensions;
 use crate::evaluation;
 use crate::failure::Failure;
-use crate::program::Program;
+use crate::program::{Program, is_artifact};
 use crate::source::Source;
-use crate::tensors::literal_of;
+use crate::tensors::{literal_of, type_of};
 
 pub(crate) fn judge(path: &Path, cases: &Cases, settings: &Settings) -> Verdict {
     judge_all(path, cases, settings).unwrap_or_else(|failure| Verdict::Failed(failure.one_line()))
 }
 
 fn judge_all(path: &Path, cases: &Cases, settings: &Settings) -> Result<Verdict, Failure> {
-    let program = if settings.through_artifact {
+    let program = if settings.through_artifact && !is_artifact(path)? {
         reopened(path, &Source::read(path)?.export()?)?
     } else {
         Program::open(path)?
@@ -35,10 +35,12 @@ fn judge_all(path: &Path, cases: &Cases, settings: &Settings) -> Result<Verdict,
     }
     let mut archive = Archive::open(&cases.arrays)?;
     for (number, case) in cases.cases.iter().enumerate() {
-        match judge_case(path, &program, cases, case, &mut archive, settings)? {
-            Verdict::Passed => {}
-            Verdict::Failed(reason) => return Ok(Verdict::Failed(format!("case {number}: {reason}"))),
-            other => return Ok(other),
+        let of_case = |reason: String| Verdict::Failed(format!("case {number}: {reason}"));
+        match judge_case(path, &program, cases, case, &mut archive, settings) {
+            Ok(Verdict::Passed) => {}
+            Ok(Verdict::Failed(reason)) => return Ok(of_case(reason)),
+            Ok(other) => return Ok(other),
+            Err(failure) => return Ok(of_case(failure.one_line())),
         }
     }
     Ok(Verdict::Passed)
@@ -52,47 +54,16 @@ fn judge_case(
     archive: &mut Archive,
     settings: &Settings,
 ) -> Result<Verdict, Failure> {
-    let expected = program.signature.inputs.len();
-    if cases.kept.is_none() && case.inputs.len() != expected {
-        let given = case.inputs.len();
-        return Ok(Verdict::Failed(format!(
-            "it takes {expected} inputs, its list gives {given}"
-        )));
-    }
-    let mut inputs = Vec::new();
-    for (index, argument) in program.signature.inputs.iter().enumerate() {
-        let position = cases
-            .kept
-            .as_ref()
-            .map_or(Some(index), |kept| kept.get(index).copied());
-        let Some(name) = position.and_then(|position| case.inputs.get(position)) else {
-            return Ok(Verdict::Failed(format!("it has no input for argument {index}")));
-        };
-        inputs.push(Value::Tensor(tensor(archive, name, &argument.ty)?));
-    }
-    let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
+    let inputs = arguments(program, cases, case, archive)?;
+    let types: Vec<Type> = inputs
+        .iter()
+        .map(|input| Type::Tensor(input.ty().clone()))
+        .collect();
     dimensions::bind(path, &program.signature, &types, &Assignment::default())?;
-    for constant in &program.constants {
-        let constant =
-            Tensor::from_literal(constant).map_err(|error| Failure::input("a constant").because(&error))?;
-        inputs.push(Value::Tensor(constant));
-    }
-    let options = Options {
-        steps_max: Some(settings.steps_max),
-        bytes_max: Some(settings.bytes_max),
-    };
-    let outcome = match evaluation::run(&program.module, program.entry, inputs, &options) {
+    let values = program.with_constants(inputs.iter().cloned().map(Value::Tensor).collect())?;
+    let outcome = match evaluation::run(&program.module, program.entry, values, &settings.options()) {
         Ok(outcome) => outcome,
-        Err(error) => {
-            let place = program.place(error.source_offset());
-            let reason = place.map_or_else(|| error.to_string(), |place| format!("{error} {place}"));
-            let unsupported = error.kind() == EvalErrorKind::Unsupported;
-            return Ok(if unsupported {
-                Verdict::Unsupported(reason)
-            } else {
-                Verdict::Failed(reason)
-            });
-        }
+        Err(error) => return Ok(stopped(&error, program.place(error.source_offset()))),
     };
     if outcome.results.len() != case.outputs.len() {
         let (results, outputs) = (outcome.results.len(), case.outputs.len());
@@ -100,20 +71,56 @@ fn judge_case(
             "it has {results} results, expected {outputs}"
         )));
     }
-    let closeness = Closeness::Relative {
-        rtol: cases.rtol,
-        atol: cases.atol,
-    };
-    for (index, (result, name)) in outcome.results.iter().zip(&case.outputs).enumerate() {
-        let got = result
-            .as_tensor()
-            .map_err(|error| Failure::input("a result").because(&error))?;
-        let want = tensor(archive, name, &Type::Tensor(got.ty().clone()))?;
-        if let Some(difference) = difference(got, &want, closeness) {
-            return Ok(Verdict::Failed(format!("result {index}: {difference}")));
-        }
+    let mut results = Vec::new();
+    for result in &outcome.results {
+        let tensor = result.as_tensor();
+        results.push(
+            tensor
+                .map_err(|error| Failure::input("a result").because(&error))?
+                .clone(),
+        );
     }
-    Ok(Verdict::Passed)
+    let operand = match &cases.operand {
+        Some(name) => Some(untyped(archive, name)?),
+        None => inputs.first().cloned().filter(|_| cases.rule.needs_operand()),
+    };
+    let wanted = results.iter().zip(&case.outputs);
+    let wanted = wanted
+        .map(|(got, name)| tensor(archive, name, &Type::Tensor(got.ty().clone())))
+        .collect::<Result<Vec<Tensor>, Failure>>()?;
+    let run = Run {
+        operand: operand.as_ref(),
+        inputs: &inputs,
+        results: &results,
+        wanted: &wanted,
+    };
+    let judged = judgement::judge(cases.rule, &run, cases.tolerance);
+    Ok(judged.map_or_else(Verdict::Failed, |()| Verdict::Passed))
+}
+
+/// The arguments of the program among the inputs of a case.
+fn arguments(
+    program: &Program,
+    cases: &Cases,
+    case: &Case,
+    archive: &mut Archive,
+) -> Result<Vec<Tensor>, Failure> {
+    let (expected, given) = (program.signature.inputs.len(), case.inputs.len());
+    if cases.kept.is_none() && given != expected {
+        let what = format!("it takes {expected} inputs, its list gives {given}");
+        return Err(Failure::input(what));
+    }
+    let mut arguments = Vec::new();
+    for (index, argument) in program.signature.inputs.iter().enumerate() {
+        let position = match &cases.kept {
+            Some(kept) => kept.get(index).copied(),
+            None => Some(index),
+        };
+        let name = position.and_then(|position| case.inputs.get(position));
+        let name = name.ok_or_else(|| Failure::input(format!("it has no input for argument {index}")))?;
+        arguments.push(tensor(archive, name, &argument.ty)?);
+    }
+    Ok(arguments)
 }
 
 fn tensor(archive: &mut Archive, name: &str, ty: &Type) -> Result<Tensor, Failure> {
@@ -123,4 +130,11 @@ fn tensor(archive: &mut Archive, name: &str, ty: &Type) -> Result<Tensor, Failur
         .ok_or_else(|| refuse(format!("no array can be a {ty}")))?;
     let literal = literal_of(archive.read(name)?, ty).map_err(refuse)?;
     Tensor::from_literal(&literal).map_err(|error| refuse(error.to_string()))
+}
+
+/// An array that no type of the program says anything of.
+fn untyped(archive: &mut Archive, name: &str) -> Result<Tensor, Failure> {
+    let ty = type_of(&archive.read(name)?.header);
+    let ty = ty.map_err(|why| Failure::input(format!("array `{name}`: {why}")))?;
+    tensor(archive, name, &ty.into())
 }

@@ -12,7 +12,7 @@ use crate::check::Settings;
 use crate::check::report::Verdict;
 use crate::evaluation;
 use crate::failure::Failure;
-use crate::program::Program;
+use crate::program::{Program, is_artifact};
 use crate::source::Source;
 
 /// Runs every module of a file. `disabled` is why its list says that it is not run.
@@ -29,6 +29,9 @@ pub(crate) fn judge(path: &Path, disabled: Option<&str>, settings: &Settings) ->
 }
 
 fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
+    if is_artifact(path)? {
+        return run_artifact(path, settings);
+    }
     let source = Source::read(path)?;
     let modules = source.modules()?;
     let mut checks = 0;
@@ -40,29 +43,67 @@ fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
         match run_module(path, &source, module, settings) {
             Ok(outcome) => {
                 checks += outcome.checks;
-                if let Some(failure) = outcome.failures.first() {
-                    let reason = format!("{}: {}", failure.check, failure.message);
-                    // The places in an artifact are those of the bytecode that is in it.
-                    let at = if settings.through_artifact {
-                        SourceOffset::NONE
-                    } else {
-                        failure.source
-                    };
-                    let more = match outcome.failures.len() - 1 {
-                        0 => String::new(),
-                        more => format!(" ({more} more)"),
-                    };
-                    return Ok(Verdict::Failed(placed(reason, &source, at) + &more));
+                // The places in an artifact are those of the bytecode that is in it.
+                let place = |at| match settings.through_artifact {
+                    true => None,
+                    false => source.place(at),
+                };
+                if let Some(reason) = failed_check(&outcome, place) {
+                    return Ok(Verdict::Failed(reason));
                 }
             }
             Err(stop) => return Ok(stop.verdict(&source)),
         }
     }
-    Ok(if checks > 0 {
+    Ok(passed(checks))
+}
+
+fn run_artifact(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
+    let program = Program::open(path)?;
+    if !program.signature.inputs.is_empty() {
+        return Ok(needs_inputs());
+    }
+    let values = program.with_constants(Vec::new())?;
+    match evaluation::run(&program.module, program.entry, values, &settings.options()) {
+        Ok(outcome) => Ok(match failed_check(&outcome, |_| None) {
+            Some(reason) => Verdict::Failed(reason),
+            None => passed(outcome.checks),
+        }),
+        Err(error) => Ok(stopped(&error, None)),
+    }
+}
+
+/// The first expectation that was not met, with its place, and how many others were not.
+fn failed_check(outcome: &RunOutcome, place: impl Fn(SourceOffset) -> Option<String>) -> Option<String> {
+    let failure = outcome.failures.first()?;
+    let reason = format!("{}: {}", failure.check, failure.message);
+    let more = match outcome.failures.len() - 1 {
+        0 => String::new(),
+        more => format!(" ({more} more)"),
+    };
+    Some(placed(reason, place(failure.source)) + &more)
+}
+
+const fn passed(checks: u64) -> Verdict {
+    if checks > 0 {
         Verdict::Passed
     } else {
         Verdict::PassedWithoutExpectation
-    })
+    }
+}
+
+fn needs_inputs() -> Verdict {
+    Verdict::Unsupported("it takes arguments, and no list gives any".to_owned())
+}
+
+/// The verdict on a run that did not come to its end.
+pub(crate) fn stopped(error: &EvalError, place: Option<String>) -> Verdict {
+    let reason = placed(error.to_string(), place);
+    if error.kind() == EvalErrorKind::Unsupported {
+        Verdict::Unsupported(reason)
+    } else {
+        Verdict::Failed(reason)
+    }
 }
 
 /// Why a module was not run to its end.
@@ -76,15 +117,8 @@ enum Stop {
 impl Stop {
     fn verdict(self, source: &Source) -> Verdict {
         match self {
-            Self::Eval(error) => {
-                let reason = placed(error.to_string(), source, error.source_offset());
-                if error.kind() == EvalErrorKind::Unsupported {
-                    Verdict::Unsupported(reason)
-                } else {
-                    Verdict::Failed(reason)
-                }
-            }
-            Self::NeedsInputs => Verdict::Unsupported("it takes arguments, and no list gives any".to_owned()),
+            Self::Eval(error) => stopped(&error, source.place(error.source_offset())),
+            Self::NeedsInputs => needs_inputs(),
             Self::NoEntry => Verdict::Unsupported("it has no `main` and more than one function".to_owned()),
             Self::Artifact(failure) => Verdict::Failed(failure.one_line()),
         }
@@ -92,10 +126,7 @@ impl Stop {
 }
 
 fn run_module(path: &Path, source: &Source, module: Module, settings: &Settings) -> Result<RunOutcome, Stop> {
-    let options = Options {
-        steps_max: Some(settings.steps_max),
-        bytes_max: Some(settings.bytes_max),
-    };
+    let options = settings.options();
     let entry = module.entry().ok_or(Stop::NoEntry)?;
     if !module.functions[entry].arguments.is_empty() {
         return Err(Stop::NeedsInputs);
@@ -116,8 +147,8 @@ fn run(
 }
 
 /// A reason with the place of the operation, where there is one.
-fn placed(reason: String, source: &Source, at: SourceOffset) -> String {
-    match source.place(at) {
+fn placed(reason: String, place: Option<String>) -> String {
+    match place {
         Some(place) => format!("{reason} {place}"),
         None => reason,
     }

@@ -2,23 +2,37 @@
 
 mod cases;
 mod embedded;
+mod judgement;
+mod list;
 mod plan;
 mod reject;
 mod report;
+mod twin;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use artifact_eval::Options;
+
 use crate::arguments::CheckArguments;
-use crate::check::plan::Task;
+use crate::check::plan::{Found, Task};
 use crate::check::report::{Report, Verdict};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::output;
 
 pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
-    let tasks = plan::find(&options.paths)?;
+    let Found { tasks, unlisted } = plan::find(&options.paths)?;
+    if let Some(first) = unlisted.first() {
+        output::note(&format!(
+            "note: programs that no list of their folder names are not checked: {}, such as {}",
+            unlisted.len(),
+            first.display()
+        ));
+    }
     if tasks.is_empty() {
-        let what = "there is no program in what was given";
-        return Err(Failure::input(what).hint("name .mlir files, or folders that hold them"));
+        let what = "there is no program to check in what was given";
+        return Err(Failure::input(what)
+            .hint("name artifacts, StableHLO as text or portable bytecode, or folders that hold them"));
     }
     let report = Report::new(tasks.len(), options.json);
     let settings = Settings {
@@ -36,6 +50,16 @@ struct Settings {
     steps_max: u64,
     bytes_max: u64,
     through_artifact: bool,
+}
+
+impl Settings {
+    /// The limits of one run.
+    const fn options(&self) -> Options {
+        Options {
+            steps_max: Some(self.steps_max),
+            bytes_max: Some(self.bytes_max),
+        }
+    }
 }
 
 fn jobs(options: &CheckArguments, tasks: usize) -> usize {
@@ -81,6 +105,8 @@ fn judge(task: &Task, settings: &Settings) -> Verdict {
         Task::Embedded { path, disabled } => embedded::judge(path, disabled.as_deref(), settings),
         Task::Cases { path, cases, .. } => cases::judge(path, cases, settings),
         Task::Reject { path, expected } => reject::judge(path, expected),
+        Task::Twin { path, text } => twin::judge(path, text),
+        Task::Unread { .. } => Verdict::Unsupported("this release does not read such a file".to_owned()),
         Task::Broken { reason, .. } => Verdict::Failed(reason.clone()),
     }
 }

@@ -8,10 +8,31 @@ use artifact_stablehlo::source::SourceText;
 
 use crate::check::plan::Expected;
 use crate::check::report::Verdict;
+use crate::failure::Outcome;
+use crate::program::{Program, is_artifact};
 use crate::source::Source;
 
-/// A program passes when a finding is on a line that its list names.
+/// A program passes when a finding is on a line that its list names; where it names none, when it is refused at all.
 pub(crate) fn judge(path: &Path, expected: &[Expected]) -> Verdict {
+    if expected.is_empty() {
+        return match accept(path) {
+            Ok(()) => Verdict::Failed("it is accepted, and must be refused".to_owned()),
+            Err(_) => Verdict::Passed,
+        };
+    }
+    at_lines(path, expected)
+}
+
+/// Reads and verifies a program of any kind.
+fn accept(path: &Path) -> Outcome<()> {
+    if is_artifact(path)? {
+        Program::open(path).map(drop)
+    } else {
+        Source::read(path)?.verified().map(drop)
+    }
+}
+
+fn at_lines(path: &Path, expected: &[Expected]) -> Verdict {
     let read = match Source::read(path) {
         Ok(read) => read,
         Err(failure) => return Verdict::Failed(failure.one_line()),

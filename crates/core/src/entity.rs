@@ -57,6 +57,11 @@ impl<K: EntityId, T> Arena<K, T> {
         }
     }
 
+    /// Makes room for more items at once.
+    pub fn reserve(&mut self, count: usize) {
+        self.items.reserve(count);
+    }
+
     /// Adds an item and returns its id.
     ///
     /// # Panics

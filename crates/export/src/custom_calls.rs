@@ -10,7 +10,8 @@ use artifact_ir::op::{Control, Op};
 use crate::error::ExportError;
 
 /// The targets that a module calls, sorted by name, then by calling convention.
-pub(crate) fn custom_calls(module: &Module) -> Vec<CustomCall> {
+#[must_use]
+pub fn custom_calls(module: &Module) -> Vec<CustomCall> {
     let mut uses: BTreeMap<(String, u32), CustomCall> = BTreeMap::new();
     let bodies = module
         .functions

@@ -22,12 +22,8 @@ impl Exported {
     ///
     /// # Errors
     /// The findings of the verifier, or that there is no entry.
-    pub fn new(mut module: Module) -> Result<Self, ExportError> {
-        let diagnostics = verify(&module);
-        if !diagnostics.is_empty() {
-            return Err(ExportError::invalid(diagnostics));
-        }
-        recognise(&mut module);
+    pub fn new(module: Module) -> Result<Self, ExportError> {
+        let module = verified(module)?;
         let no_entry =
             "the program has no entry function: name one `main`, or give a program of one function";
         let entry = module.entry().ok_or_else(|| ExportError::input(no_entry))?;
@@ -79,4 +75,18 @@ impl Exported {
     pub const fn signature(&self) -> &Signature {
         &self.signature
     }
+}
+
+/// Verifies a module that need not have an entry. Composites that stand for operations of CHLO, which exporters write, become
+/// those operations, so that a program has one digest however it was written.
+///
+/// # Errors
+/// The findings of the verifier.
+pub fn verified(mut module: Module) -> Result<Module, ExportError> {
+    let diagnostics = verify(&module);
+    if !diagnostics.is_empty() {
+        return Err(ExportError::invalid(diagnostics));
+    }
+    recognise(&mut module);
+    Ok(module)
 }

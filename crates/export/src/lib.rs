@@ -3,7 +3,8 @@
 //! [`Exported`] is a verified program with the signature that its users see. [`pack`] writes it: large constants leave the
 //! program and become sections ([`hoist`]), the program becomes a section too, and the manifest says how to call it.
 //! [`Loaded`] is what comes back: the program as it is stored, and its constants as views into the file. [`restore`] puts the
-//! constants back where a program must stand alone. [`upgrade`] rewrites what an older release wrote.
+//! constants back where a program must stand alone. [`upgrade`] rewrites what an older release wrote. [`program_identity`] is one
+//! digest for a program in any kind of file.
 //!
 //! Invariants:
 //! * Nothing is packed that does not verify, and nothing is handed out that does not.
@@ -15,6 +16,7 @@ mod dimensions;
 mod error;
 mod exported;
 pub mod hoist;
+mod identity;
 mod loaded;
 mod pack;
 mod program;
@@ -23,10 +25,11 @@ mod signature;
 mod splice;
 mod upgrade;
 
-pub use custom_calls::Waivers;
+pub use custom_calls::{Waivers, custom_calls};
 pub use dimensions::Shapes;
 pub use error::{ExportError, ExportErrorKind};
-pub use exported::Exported;
+pub use exported::{Exported, verified};
+pub use identity::program_identity;
 pub use loaded::{Loaded, read_options, reader};
 pub use pack::{CALLING_CONVENTION, PackOptions, UnknownReader, pack, reader_release};
 pub use program::{PROGRAM_FORMAT, StablehloVersion, StablehloVersionError, portable};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use artifact_core::entity::Arena;
 use artifact_core::entity_id;
+use foldhash::fast::RandomState;
 
 entity_id! {
     /// A location of a module. The first one is always [`Location::Unknown`].
@@ -66,7 +67,7 @@ pub enum Location {
 #[derive(Clone, Debug)]
 pub struct Locations {
     arena: Arena<LocationId, Location>,
-    ids: HashMap<Location, LocationId>,
+    ids: HashMap<Location, LocationId, RandomState>,
 }
 
 impl Locations {
@@ -75,7 +76,7 @@ impl Locations {
     pub fn new() -> Self {
         let mut locations = Self {
             arena: Arena::new(),
-            ids: HashMap::new(),
+            ids: HashMap::default(),
         };
         locations.intern(Location::Unknown);
         locations

@@ -58,6 +58,9 @@ pub(super) fn unary(op: &Unary, cx: &OpContext<'_>) -> OpResult {
     if let Some(accuracy) = accuracy {
         check_accuracy(accuracy)?;
     }
+    if matches!(result, ResultElement::Same) && cx.all_of_one_type() {
+        return Ok(Results::Declared);
+    }
     let element = match (result, &operand.element) {
         (ResultElement::Boolean, _) => ElementType::I1.into(),
         (ResultElement::Part, Element::Plain(element)) => element.part().into(),
@@ -109,6 +112,9 @@ pub(super) fn binary(op: &Binary, cx: &OpContext<'_>) -> OpResult {
         // The granularity of an operand may differ from the result's, so that the element cannot be inferred.
         ensure_shapes(&[lhs, rhs, result])?;
         quantization::check_add(lhs, rhs, result)?;
+        return Ok(Results::Declared);
+    }
+    if cx.all_of_one_type() {
         return Ok(Results::Declared);
     }
     same_type(&[lhs, rhs]).map(|ty| Results::Inferred(vec![ty]))

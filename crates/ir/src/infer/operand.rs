@@ -16,6 +16,15 @@ impl<'a> OpContext<'a> {
             .ok_or_else(|| OpError::new(format!("operand #{index} is missing")))
     }
 
+    /// Whether the only result is declared, and of the very type of every operand. Where a result has the type of its operands,
+    /// that says all; it is the common case, and costs no new type.
+    pub(crate) fn all_of_one_type(&self) -> bool {
+        match self.results {
+            [result] => self.operands.iter().all(|operand| operand == result),
+            _ => false,
+        }
+    }
+
     /// An operand that must be a tensor with one of the elements.
     pub(crate) fn tensor(&self, index: usize, allowed: Elements) -> OpResult<&'a TensorType> {
         tensor(self.operand(index)?, "operand", index, allowed)

@@ -29,6 +29,9 @@ pub(super) struct BodyCheck<'a> {
     uses: OnceCell<HashMap<ValueId, usize>>,
     /// Regions that have been entered, so that a body that names one twice does not repeat its work without end.
     entered: HashSet<RegionId>,
+    /// Memory for the types of the operands and the results of one operation.
+    operand_types: Vec<Type>,
+    result_types: Vec<Type>,
 }
 
 /// The values that may be used at a place.
@@ -92,6 +95,8 @@ impl<'a> BodyCheck<'a> {
             manual: ManualAxesInForce::default(),
             uses: OnceCell::new(),
             entered: HashSet::new(),
+            operand_types: Vec::new(),
+            result_types: Vec::new(),
         }
     }
 
@@ -212,16 +217,32 @@ impl<'a> BodyCheck<'a> {
         }
     }
 
-    fn rules(&self, id: OpId, operation: &'a Operation) -> OpResult<()> {
+    fn rules(&mut self, id: OpId, operation: &'a Operation) -> OpResult<()> {
+        // Lists that are made for each operation keep their memory.
+        let mut operands = std::mem::take(&mut self.operand_types);
+        let mut results = std::mem::take(&mut self.result_types);
+        let outcome = self.rules_of(id, operation, &mut operands, &mut results);
+        (self.operand_types, self.result_types) = (operands, results);
+        outcome
+    }
+
+    fn rules_of(
+        &self,
+        id: OpId,
+        operation: &'a Operation,
+        operands: &mut Vec<Type>,
+        results: &mut Vec<Type>,
+    ) -> OpResult<()> {
         for (index, operand) in operation.operands.iter().enumerate() {
             ensure!(
                 self.visible.contains(*operand),
                 "operand #{index} does not dominate this use: it is defined later or in a region that is not around it"
             );
         }
-        let operands = self.types_of(&operation.operands)?;
-        let results = self.types_of(&operation.results)?;
-        for (index, (result, ty)) in operation.results.iter().zip(&results).enumerate() {
+        self.fill(operands, &operation.operands)?;
+        self.fill(results, &operation.results)?;
+        let (operands, results) = (&*operands, &*results);
+        for (index, (result, ty)) in operation.results.iter().zip(results).enumerate() {
             let made_here = self.body.values.get(*result).is_some_and(|value| {
                 matches!(value.definition, Definition::Result { op, index: at } if op == id && at as usize == index)
             });
@@ -241,7 +262,7 @@ impl<'a> BodyCheck<'a> {
                 uses: &self.uses,
             },
         };
-        sharding::check_operation(operation, &operands, &results, &place)?;
+        sharding::check_operation(operation, operands, results, &place)?;
         if matches!(operation.op, Op::Foreign(_)) {
             return Ok(());
         }
@@ -251,14 +272,14 @@ impl<'a> BodyCheck<'a> {
             .map(|region| self.signature(*region))
             .collect::<OpResult<Vec<_>>>()?;
         if matches!(operation.op, Op::Control(Control::FuncReturn)) {
-            self.check_function_results(&operands)?;
+            self.check_function_results(operands)?;
         }
         self.check_async_body(operation)?;
         let constants = self.constants(operation);
         let cx = OpContext {
-            operands: &operands,
+            operands,
             constants: &constants,
-            results: &results,
+            results,
             regions: &regions,
             module: self.module,
         };
@@ -266,9 +287,21 @@ impl<'a> BodyCheck<'a> {
     }
 
     fn types_of(&self, values: &[ValueId]) -> OpResult<Vec<Type>> {
-        let ty = |value: &ValueId| self.body.values.get(*value).map(|value| value.ty.clone());
-        let types: Option<Vec<Type>> = values.iter().map(ty).collect();
-        types.ok_or_else(|| OpError::new("names a value that is not of its body"))
+        let mut types = Vec::with_capacity(values.len());
+        self.fill(&mut types, values)?;
+        Ok(types)
+    }
+
+    /// The types of values, in place of what was in the list.
+    fn fill(&self, types: &mut Vec<Type>, values: &[ValueId]) -> OpResult<()> {
+        types.clear();
+        for value in values {
+            match self.body.values.get(*value) {
+                Some(value) => types.push(value.ty.clone()),
+                None => return Err(OpError::new("names a value that is not of its body")),
+            }
+        }
+        Ok(())
     }
 
     /// What a region is entered with and returns.

@@ -16,6 +16,7 @@ mod module;
 mod number;
 mod operation;
 mod pretty;
+mod recognise;
 mod region;
 mod scope;
 mod sdy;
@@ -28,6 +29,8 @@ use artifact_ir::module::Module;
 use artifact_ir::types::Type;
 
 use cursor::Parser;
+
+pub use recognise::begins_as_program;
 
 /// Longest text; offsets are 32 bits wide.
 pub const TEXT_BYTES: Limit = Limit::new("the text", u32::MAX as u64 - 1, "bytes");

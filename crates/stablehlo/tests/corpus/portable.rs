@@ -100,9 +100,14 @@ fn a_later_version_is_refused_by_its_number() {
     }
 }
 
-/// Whether there is no operation that has no form in bytecode: those of CHLO have one after `artifact_chlo::legalize` only.
+/// Whether there is no operation that has no form in bytecode: those of CHLO have one after `artifact_chlo::legalize` only, and
+/// casts between dialects are what separates the dialects in a file.
 fn is_portable(module: &Module) -> bool {
-    let is_other = |op: &Op| matches!(op, Op::Chlo(_));
+    let is_other = |op: &Op| match op {
+        Op::Chlo(_) => true,
+        Op::Foreign(op) => op.name.starts_with("builtin."),
+        _ => false,
+    };
     let bodies = module
         .functions
         .iter()

@@ -11,6 +11,9 @@ use super::cursor::{Cursor, Read};
 use super::operation::skip_use_lists;
 use super::sections::next_section;
 
+/// Values and operations for which room is made before they are read: each is larger in memory than in the file.
+const RESERVED_MAX: usize = 1 << 14;
+
 impl Reader<'_> {
     /// The regions of an operation. Isolated ones see no value from outside, and number their own from 0.
     pub(super) fn regions(&mut self, cursor: &mut Cursor<'_>, op: OpId) -> Read<()> {
@@ -80,6 +83,7 @@ impl Reader<'_> {
         let count = cursor.checked_count(count)?;
         let first = self.values.len();
         self.values.resize(first + count, None);
+        self.body.values.reserve(count.min(RESERVED_MAX));
         Ok(first)
     }
 
@@ -97,7 +101,10 @@ impl Reader<'_> {
                 skip_use_lists(cursor, count)?;
             }
         }
-        for _ in 0..cursor.checked_count(ops)? {
+        let ops = cursor.checked_count(ops)?;
+        self.body.blocks[block].ops.reserve(ops.min(RESERVED_MAX));
+        self.body.ops.reserve(ops.min(RESERVED_MAX));
+        for _ in 0..ops {
             self.operation(cursor, block, next)?;
         }
         self.mark_terminator(region, block);

@@ -19,6 +19,7 @@ use std::ops::Range;
 use artifact_core::blob::Blob;
 use artifact_ir::module::{Body, Module, ValueId};
 use artifact_ir::op::Op;
+use foldhash::fast::RandomState;
 
 use self::cursor::{Cursor, Read};
 use self::names::OpName;
@@ -72,7 +73,7 @@ struct Reader<'a> {
     /// Where the properties are.
     properties: Vec<Range<usize>>,
     /// Operations by name and properties, with what a copy takes in memory: most programs repeat them.
-    operations: HashMap<(u64, u64), (Op, u64)>,
+    operations: HashMap<(u64, u64), (Op, u64), RandomState>,
     module: Module,
     /// Of the function that is being read.
     body: Body,
@@ -88,7 +89,7 @@ impl<'a> Reader<'a> {
             bytecode: sections.bytecode,
             version: sections.version(),
             properties: properties(file, sections)?,
-            operations: HashMap::new(),
+            operations: HashMap::default(),
             module: Module::new(),
             body: Body::new(),
             values: Vec::new(),
