@@ -23,6 +23,7 @@ mod files;
 mod generate;
 mod goldens;
 mod layers;
+mod portable_check;
 mod process;
 mod quickstart;
 mod schema;

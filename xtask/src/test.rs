@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::failure::{Failure, Outcome};
 use crate::workspace::Workspace;
-use crate::{corpus, cross_check, export_check, process, setup};
+use crate::{corpus, cross_check, export_check, portable_check, process, setup};
 
 /// The release of cargo-nextest that is installed where there is none.
 const NEXTEST_VERSION: &str = "0.9.143";
@@ -25,6 +25,7 @@ pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
             .unwrap_or_else(|_| Err(Failure::new("the installation of the Python packages panicked")))
     })?;
     cross_check::run(workspace, corpus.as_deref(), &python)?;
+    portable_check::run(workspace, corpus.as_deref(), &python)?;
     export_check::run(workspace, corpus.as_deref(), &python, newest.as_deref())?;
     match corpus {
         Some(_) => println!("test: all passed"),

@@ -18,7 +18,7 @@ use crate::symbols::{self, Names};
 use crate::{COMPOSITE_VERSION, attributes};
 
 /// What stands in place of a CHLO operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Composites, with a copy of the region where the operation has one: VHLO from 1.14 on.
     CompositesWithRegions,

@@ -38,7 +38,7 @@ pub const NESTING: Limit = Limit::new("nesting", 256, "levels");
 /// Attributes, types, strings, properties: entries of each table.
 pub const ENTRIES: Limit = Limit::new("the number of entries in a table", 1 << 21, "entries");
 
-/// Memory for repetitions of attributes that the file holds once, besides [`MEMORY_FACTOR`] bytes for each of its bytes.
+/// Memory for repetitions of attributes, types and names that the file holds once, besides [`MEMORY_FACTOR`] bytes for each of its bytes.
 pub const MEMORY: Limit = Limit::new("the memory for repeated attributes", 256 << 20, "bytes");
 
 /// See [`MEMORY`].

@@ -66,6 +66,10 @@ impl Reader<'_> {
             for _ in 0..blocks {
                 self.block(cursor, region, &mut next)?;
             }
+            if next != self.values.len() {
+                let (told, defined) = (self.values.len() - first, next - first);
+                return Err(cursor.malformed(format!("a region of {told} values defines {defined}")));
+            }
             self.values.truncate(first);
         }
         self.depth -= 1;
@@ -75,16 +79,11 @@ impl Reader<'_> {
     /// Makes room for the values of a region. Gives the number of the first.
     pub(super) fn reserve(&mut self, cursor: &mut Cursor<'_>) -> Read<usize> {
         let count = cursor.varint()?;
-        // Each value takes a byte at least where it is defined.
+        // Each takes a byte at least where it is defined.
+        let count = cursor.checked_count(count)?;
         let first = self.values.len();
-        let fits = count.saturating_add(first as u64) <= self.pool.file.len() as u64;
-        if !fits {
-            return Err(cursor.malformed(format!(
-                "{count} values cannot be defined in a file of this length"
-            )));
-        }
-        self.values.resize(first + count as usize, None);
-        self.body.values.reserve((count as usize).min(RESERVED_MAX));
+        self.values.resize(first + count, None);
+        self.body.values.reserve(count.min(RESERVED_MAX));
         Ok(first)
     }
 

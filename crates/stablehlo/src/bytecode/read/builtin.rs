@@ -57,10 +57,11 @@ impl Pool<'_> {
 
     /// Names and values. In VHLO and in builtin alike a name is a string attribute.
     pub(super) fn dictionary(&mut self, cursor: &mut Cursor<'_>) -> Read<NamedAttributes> {
+        let mut items = cursor.list(|cursor| Ok((self.text_attribute(cursor)?, self.attribute(cursor)?)))?;
+        // They come in order as a rule. In any other, each would be inserted before many.
+        items.sort_by(|(one, _), (other, _)| one.cmp(other));
         let mut attributes = NamedAttributes::new();
-        for _ in 0..cursor.count()? {
-            let name = self.text_attribute(cursor)?;
-            let value = self.attribute(cursor)?;
+        for (name, value) in items {
             if attributes.insert(Arc::clone(&name), value).is_some() {
                 return Err(
                     cursor.malformed(format!("the attribute '{name}' stands twice in one dictionary"))
@@ -72,7 +73,9 @@ impl Pool<'_> {
 
     pub(super) fn string(&mut self, cursor: &mut Cursor<'_>) -> Read<Attribute> {
         let number = cursor.varint()?;
-        Ok(Attribute::String(self.strings.bytes(cursor, number)?.into()))
+        let bytes = self.strings.bytes(cursor, number)?;
+        self.copied(cursor, bytes.len())?;
+        Ok(Attribute::String(bytes.into()))
     }
 
     /// A string attribute that is text.
@@ -85,6 +88,7 @@ impl Pool<'_> {
             Some(text) => text.into(),
             None => return Err(cursor.malformed("a name must be a string of UTF-8")),
         };
+        self.copied(cursor, text.len())?;
         self.learn_text(number, &text);
         Ok(text)
     }
@@ -196,8 +200,12 @@ impl Pool<'_> {
             code::FUSED_LOCATION_WITH_METADATA => {
                 let children = cursor.list(|cursor| self.location(cursor))?;
                 let metadata = self.attribute(cursor)?;
-                let metadata = Some(crate::print::attribute_text(&metadata).into());
-                Location::Fused { metadata, children }
+                let metadata = crate::print::attribute_text(&metadata);
+                self.copied(cursor, metadata.len())?;
+                Location::Fused {
+                    metadata: Some(metadata.into()),
+                    children,
+                }
             }
             code::NAME_LOCATION => Location::Name {
                 name: self.text_attribute(cursor)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artifact_ir::op::OpSpec;
 
 use super::super::read_error::ReadError;
-use super::super::{ENTRIES, sdy, section, since};
+use super::super::{ENTRIES, MEMORY, MEMORY_FACTOR, sdy, section, since};
 use super::cursor::{Cursor, Read};
 use super::sections::{Sections, next_section};
 use crate::vhlo::opset::{Opset, VersionedOp};
@@ -102,6 +102,8 @@ pub(super) enum OpName {
 pub(super) struct Names {
     pub(super) dialects: Vec<(Dialect, Arc<str>)>,
     pub(super) ops: Vec<OpName>,
+    /// Bytes that names may still take: one string may be the name of many.
+    bytes_left: u64,
 }
 
 impl Names {
@@ -110,9 +112,13 @@ impl Names {
         let mut names = Self {
             dialects: Vec::new(),
             ops: Vec::new(),
+            bytes_left: MEMORY
+                .max()
+                .saturating_add(MEMORY_FACTOR.saturating_mul(file.len() as u64)),
         };
         for _ in 0..entries(&mut cursor)? {
-            names.dialects.push(dialect(&mut cursor, sections, strings)?);
+            let dialect = names.dialect(&mut cursor, sections, strings)?;
+            names.dialects.push(dialect);
         }
         if sections.bytecode >= since::OPTIONAL_ARGUMENT_LOCATION {
             // The number of names is a hint that we do not need.
@@ -139,35 +145,56 @@ impl Names {
             } else {
                 (cursor.varint()?, true)
             };
-            let name = strings.text(cursor, name)?;
+            let name = self.text(cursor, strings, name, dialect_name.len())?;
             self.ops.push(op_name(dialect, &dialect_name, name, registered));
         }
         Ok(())
     }
-}
 
-fn dialect(cursor: &mut Cursor<'_>, sections: &Sections, strings: &Strings<'_>) -> Read<(Dialect, Arc<str>)> {
-    let (name, versioned) = if sections.bytecode >= since::DIALECT_VERSIONS {
-        cursor.flagged()?
-    } else {
-        (cursor.varint()?, false)
-    };
-    if versioned {
-        let (id, _) = next_section(cursor)?;
-        if id != section::DIALECT_VERSIONS {
-            return Err(cursor.malformed(format!(
-                "section {id} stands where the version of a dialect is expected"
-            )));
-        }
+    /// A name that is copied behind `prefix` bytes.
+    fn text<'a>(
+        &mut self,
+        cursor: &Cursor<'_>,
+        strings: &Strings<'a>,
+        index: u64,
+        prefix: usize,
+    ) -> Read<&'a str> {
+        let length = strings.bytes(cursor, index)?.len().saturating_add(prefix);
+        self.bytes_left = self.bytes_left.checked_sub(length as u64).ok_or_else(|| {
+            let message = "the names of dialects and operations do not fit the memory that a file of its length may take";
+            ReadError::over_memory(cursor.offset(), message)
+        })?;
+        strings.text(cursor, index)
     }
-    let name = strings.text(cursor, name)?;
-    let dialect = match name {
-        "builtin" => Dialect::Builtin,
-        "vhlo" => Dialect::Vhlo,
-        "sdy" => Dialect::Sdy,
-        _ => Dialect::Other,
-    };
-    Ok((dialect, name.into()))
+
+    fn dialect(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        sections: &Sections,
+        strings: &Strings<'_>,
+    ) -> Read<(Dialect, Arc<str>)> {
+        let (name, versioned) = if sections.bytecode >= since::DIALECT_VERSIONS {
+            cursor.flagged()?
+        } else {
+            (cursor.varint()?, false)
+        };
+        if versioned {
+            let (id, _) = next_section(cursor)?;
+            if id != section::DIALECT_VERSIONS {
+                return Err(cursor.malformed(format!(
+                    "section {id} stands where the version of a dialect is expected"
+                )));
+            }
+        }
+        let name = self.text(cursor, strings, name, 0)?;
+        let dialect = match name {
+            "builtin" => Dialect::Builtin,
+            "vhlo" => Dialect::Vhlo,
+            "sdy" => Dialect::Sdy,
+            _ => Dialect::Other,
+        };
+        Ok((dialect, name.into()))
+    }
 }
 
 fn op_name(dialect: Dialect, dialect_name: &str, name: &str, registered: bool) -> OpName {

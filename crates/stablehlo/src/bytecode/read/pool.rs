@@ -53,7 +53,7 @@ pub(super) struct Pool<'a> {
     types: Vec<Entry>,
     /// Values, and what a copy of each takes in memory, in bytes.
     attribute_values: Vec<Slot<(Attribute, u64)>>,
-    type_values: Vec<Slot<AnyType>>,
+    type_values: Vec<Slot<(AnyType, u64)>>,
     location_values: Vec<Slot<LocationId>>,
     /// Attributes that were names before, so that names are shared.
     texts: HashMap<u64, Arc<str>, RandomState>,
@@ -65,6 +65,9 @@ pub(super) struct Pool<'a> {
 
 /// What a node of an attribute takes in memory, roughly.
 const NODE_BYTES: u64 = 64;
+
+/// A type is shared and not copied, but whoever walks it does so at every use. Up to this weight that is not accounted for.
+const TYPE_BYTES_FREE: u64 = 1024;
 
 impl<'a> Pool<'a> {
     pub(super) fn read(file: &'a Blob, sections: &Sections) -> Read<Self> {
@@ -100,10 +103,16 @@ impl<'a> Pool<'a> {
         self.weight = self.weight.saturating_add(bytes);
     }
 
+    /// Accounts for a copy of bytes as a part of the value being decoded.
+    pub(super) fn copied(&mut self, cursor: &Cursor<'_>, length: usize) -> Read<()> {
+        self.weigh(length as u64);
+        self.charge(cursor, length as u64)
+    }
+
     /// Accounts for a copy of something that the file holds once.
     pub(super) fn charge(&mut self, cursor: &Cursor<'_>, bytes: u64) -> Read<()> {
         self.memory_left = self.memory_left.checked_sub(bytes).ok_or_else(|| {
-            let message = "the file repeats its attributes so often that they do not fit the memory that a file of its length may take";
+            let message = "the file repeats its attributes and types so often that they do not fit the memory that a file of its length may take";
             ReadError::over_memory(cursor.offset(), message)
         })?;
         Ok(())
@@ -148,19 +157,36 @@ impl<'a> Pool<'a> {
     fn any_type_at(&mut self, cursor: &Cursor<'_>, number: u64) -> Read<AnyType> {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         match self.type_values.get(index) {
-            Some(Slot::Ready(ty)) => Ok(ty.clone()),
+            Some(Slot::Ready((ty, weight))) => {
+                let (ty, weight) = (ty.clone(), *weight);
+                self.use_type(cursor, weight)?;
+                Ok(ty)
+            }
             Some(Slot::Busy) => Err(cursor.malformed(format!("type {number} contains itself"))),
-            Some(Slot::Waiting) => self.decode_type(index),
+            Some(Slot::Waiting) => self.decode_type(cursor, index),
             None => Err(cursor.malformed(format!("there is no type {number}"))),
         }
     }
 
-    fn decode_type(&mut self, index: usize) -> Read<AnyType> {
+    fn decode_type(&mut self, cursor: &Cursor<'_>, index: usize) -> Read<AnyType> {
         let entry = self.types[index].clone();
         self.type_values[index] = Slot::Busy;
-        let value = self.nested(entry.place.start, |pool| pool.type_entry(&entry))?;
-        self.type_values[index] = Slot::Ready(value.clone());
+        let decode = |pool: &mut Self| {
+            pool.weigh(entry.place.len() as u64);
+            pool.nested(entry.place.start, |pool| pool.type_entry(&entry))
+        };
+        let (value, weight) = self.weighed(decode)?;
+        self.type_values[index] = Slot::Ready((value.clone(), weight));
+        self.use_type(cursor, weight)?;
         Ok(value)
+    }
+
+    fn use_type(&mut self, cursor: &Cursor<'_>, weight: u64) -> Read<()> {
+        self.weigh(weight);
+        if weight > TYPE_BYTES_FREE {
+            self.charge(cursor, weight)?;
+        }
+        Ok(())
     }
 
     fn type_entry(&mut self, entry: &Entry) -> Read<AnyType> {

@@ -19,6 +19,9 @@ struct Fields<'p, 'c, 'a> {
     cursor: &'c mut Cursor<'a>,
 }
 
+/// What a byte of the file may become in memory: a list, or a number in one.
+const FIELD_BYTES: u64 = 24;
+
 /// A failure inside of an attribute, whose place the caller adds.
 enum Failure {
     Read(ReadError),
@@ -57,7 +60,9 @@ impl Source for Fields<'_, '_, '_> {
     }
 
     fn string(&mut self, index: u64) -> Result<ByteString, Failure> {
-        Ok(self.pool.strings.bytes(self.cursor, index)?.into())
+        let bytes = self.pool.strings.bytes(self.cursor, index)?;
+        self.pool.copied(self.cursor, bytes.len())?;
+        Ok(bytes.into())
     }
 }
 
@@ -65,7 +70,7 @@ impl<'a> Pool<'a> {
     pub(super) fn sdy_attribute(&mut self, cursor: &mut Cursor<'a>) -> Read<Attribute> {
         let start = cursor.offset();
         let decoded = sdy::decode(&mut Fields { pool: self, cursor });
-        self.weigh((cursor.offset() - start) as u64);
+        self.weigh(FIELD_BYTES * (cursor.offset() - start) as u64);
         match decoded {
             Ok(attribute) => Ok(Attribute::Sdy(attribute)),
             Err(Failure::Read(error)) => Err(error),

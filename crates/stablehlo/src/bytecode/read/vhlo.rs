@@ -46,7 +46,9 @@ impl Pool<'_> {
             }
             AttributeCode::Type => Attribute::Type(self.ty(cursor)?),
             AttributeCode::TypeExtensions => {
-                Attribute::Stablehlo(StablehloAttribute::Bounds(bounds(cursor)?))
+                let bounds = bounds(cursor)?;
+                self.weigh(size_of_val(&*bounds) as u64);
+                Attribute::Stablehlo(StablehloAttribute::Bounds(bounds))
             }
             code => Attribute::Stablehlo(self.stablehlo_attribute(cursor, code)?),
         })
@@ -58,11 +60,16 @@ impl Pool<'_> {
         code: AttributeCode,
     ) -> Read<StablehloAttribute> {
         Ok(match code {
-            AttributeCode::OutputOperandAlias => StablehloAttribute::OutputOperandAlias(OutputOperandAlias {
-                output_tuple_indices: cursor.signed_list()?,
-                operand_index: cursor.signed()?,
-                operand_tuple_indices: cursor.signed_list()?,
-            }),
+            AttributeCode::OutputOperandAlias => {
+                let alias = OutputOperandAlias {
+                    output_tuple_indices: cursor.signed_list()?,
+                    operand_index: cursor.signed()?,
+                    operand_tuple_indices: cursor.signed_list()?,
+                };
+                let lists = [&alias.output_tuple_indices, &alias.operand_tuple_indices];
+                self.weigh(lists.map(|list| size_of_val(&**list) as u64).iter().sum());
+                StablehloAttribute::OutputOperandAlias(alias)
+            }
             AttributeCode::ResultAccuracy => self.result_accuracy(cursor)?,
             AttributeCode::SubAxisInfo => StablehloAttribute::SubAxisInfo(SubAxisInfo {
                 pre_size: cursor.signed()?,
@@ -211,6 +218,7 @@ impl Pool<'_> {
             Attribute::Stablehlo(StablehloAttribute::Bounds(bounds)) => Ok(Encoding::Bounds(bounds)),
             other => {
                 let text = crate::print::attribute_text(&other);
+                self.copied(cursor, text.len())?;
                 Ok(Encoding::Foreign(text.into()))
             }
         }
