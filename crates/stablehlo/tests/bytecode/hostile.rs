@@ -389,12 +389,13 @@ fn long_strings_are_not_repeated_without_limit() {
     let items: Vec<u64> = [ARRAY, COUNT].into_iter().chain(first..first + COUNT).collect();
     replace(&mut file.attributes, own, entry(&items));
     refused(&file, ReadErrorKind::Limit, message);
-    // The file of many locations.
+    // The files of many locations, each a name of its own: one that they share is one copy.
     let mut file = real();
     let location = find(&file.attributes, BUILTIN, NAME_LOCATION);
     let string = long(&mut file);
-    let name = append(&mut file.attributes, BUILTIN, vec![entry(&[2, string])]);
-    let places = (0..COUNT).map(|line| entry(&[FILE_LOCATION, name, line, 1]));
+    let names = vec![entry(&[2, string]); COUNT as usize];
+    let name = append(&mut file.attributes, BUILTIN, names);
+    let places = (0..COUNT).map(|line| entry(&[FILE_LOCATION, name + line, line, 1]));
     let first = append(&mut file.attributes, BUILTIN, places.collect());
     let items: Vec<u64> = [FUSED, COUNT].into_iter().chain(first..first + COUNT).collect();
     replace(&mut file.attributes, location, entry(&items));
