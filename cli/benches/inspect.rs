@@ -76,6 +76,8 @@ fn manifest() -> Manifest {
         custom_call_waivers: vec![],
         constants: vec![],
         dimensions: None,
+        interface: None,
+        derivatives: vec![],
         created: None,
         metadata: [].into(),
     }

@@ -69,12 +69,13 @@ pub(crate) enum Command {
   artifact export model.mlir -o model.artifact
   artifact export model.mlir --shapes 'x: (b, 128); y: (b,)' --constraint 'b <= 64' -o model.artifact
   artifact export model.mlir --for-reader 1.0 -o model.artifact
+  artifact export model.bin -o model.artifact
 
 A shape has a number or an expression for each dimension: b, 2*b + 1, floordiv(b, 2), max(a, b), mod(b, 4). `_` keeps one
 dimension as the program has it, `...` all that follow. A variable is at least 1 unless a constraint says less. Constraints
 compare expressions: `a >= 2*b`, `0 <= b < 64`, `mod(b, 8) == 0`.")]
 pub(crate) struct ExportArguments {
-    /// StableHLO, as text or portable bytecode; what the file holds counts, not its name
+    /// StableHLO as text or portable bytecode, or what `jax.export` serialized; what the file holds counts, not its name
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
     /// The artifact to write; an existing one is replaced at once or not at all
@@ -86,6 +87,9 @@ pub(crate) struct ExportArguments {
     /// A constraint on the dimensions that --shapes names; may be repeated
     #[arg(long, value_name = "CONSTRAINT", requires = "shapes")]
     pub(crate) constraint: Vec<String>,
+    /// A platform that the program is for, such as cpu or cuda; may be repeated. A JAX export says so itself
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) platform: Vec<String>,
     /// Record the time: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
     /// option equal programs give equal files
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "env")]
@@ -115,10 +119,11 @@ Examples:
   artifact inspect model.artifact
   artifact inspect model.artifact --json
   artifact inspect model.artifact --program
-  artifact inspect model.mlirbc"
+  artifact inspect model.mlirbc
+  artifact inspect model.bin"
 )]
 pub(crate) struct InspectArguments {
-    /// An artifact, or StableHLO as text or portable bytecode
+    /// An artifact, StableHLO as text or portable bytecode, or a JAX export
     #[arg(value_name = "F|PROGRAM")]
     pub(crate) program: PathBuf,
     /// Machine-readable output
@@ -196,7 +201,7 @@ pub(crate) struct VerifyArguments {
 #[command(after_help = "Example:
   artifact specialize model.artifact --dim b=32 -o model_b32.artifact")]
 pub(crate) struct SpecializeArguments {
-    /// An artifact with named dimensions
+    /// An artifact or a JAX export with named dimensions
     #[arg(value_name = "F")]
     pub(crate) artifact: PathBuf,
     /// The value of a dimension variable; each must have one
@@ -271,7 +276,7 @@ or uint8; or all of them as the package ml_dtypes saves them.
 
 A program with dimensions that are not static is made static for the sizes of the given arrays first.")]
 pub(crate) struct RunArguments {
-    /// An artifact, or StableHLO as text or portable bytecode
+    /// An artifact, StableHLO as text or portable bytecode, or a JAX export
     #[arg(value_name = "F|PROGRAM")]
     pub(crate) program: PathBuf,
     /// Run only an artifact that is sealed as this trust file asks
@@ -301,6 +306,9 @@ pub(crate) struct RunArguments {
     /// Absolute tolerance of the comparison
     #[arg(long, default_value_t = 1e-6, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
     pub(crate) atol: f64,
+    /// The platform whose part of a program for several platforms is run; the engine's own by default
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) platform: Option<String>,
     /// What runs the program
     #[arg(long, value_enum, default_value = "reference")]
     pub(crate) engine: EngineName,
@@ -358,6 +366,8 @@ pub(crate) enum Format {
     Mlir,
     /// StableHLO's portable bytecode
     Mlirbc,
+    /// A file that `jax.export.deserialize` reads
+    Jax,
 }
 
 impl Format {
@@ -366,6 +376,7 @@ impl Format {
         match self {
             Self::Mlir => "mlir",
             Self::Mlirbc => "mlirbc",
+            Self::Jax => "bin",
         }
     }
 }
@@ -374,9 +385,10 @@ impl Format {
 #[command(after_help = "Examples:
   artifact convert model.artifact --to mlir -o model.mlir
   artifact convert model.mlir --to mlirbc --stablehlo 1.13.0 -o model.mlirbc
+  artifact convert model.artifact --to jax -o model.bin
   artifact convert programs/ --to mlir --output-dir printed/")]
 pub(crate) struct ConvertArguments {
-    /// Artifacts, StableHLO as text or portable bytecode, or folders of them
+    /// Artifacts, StableHLO as text or portable bytecode, JAX exports, or folders of them
     #[arg(value_name = "F", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// What to write
@@ -388,9 +400,13 @@ pub(crate) struct ConvertArguments {
     /// Output folder: one file for each input, under its name
     #[arg(long)]
     pub(crate) output_dir: Option<PathBuf>,
-    /// The version of StableHLO that bytecode is written as, 0.9.0 to 1.20.0; the newest by default
+    /// The version of StableHLO that bytecode is written as, 0.9.0 to 1.20.0; the newest by default, and for JAX one that
+    /// JAX 0.10 and later read
     #[arg(long, value_name = "VERSION")]
     pub(crate) stablehlo: Option<String>,
+    /// Accept a custom call that has no guarantee to stay what it is, and record that in a JAX export; may be repeated
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) allow_custom_call: Vec<String>,
     /// Keep the locations that the exporter recorded; names of arguments are among them
     #[arg(long)]
     pub(crate) locations: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artifact_container::atomic::atomic_write;
-use artifact_export::{StablehloVersion, StablehloVersionError, portable};
+use artifact_export::{JAX_STABLEHLO, StablehloVersion, StablehloVersionError, Waivers, portable};
 use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
@@ -21,8 +21,9 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     let writing = Writing::of(options)?;
     let inputs = inputs(&options.inputs)?;
     if inputs.is_empty() {
-        return Err(Failure::input("there is no program in what was given")
-            .hint("name artifacts, StableHLO as text or portable bytecode, or folders that hold them"));
+        return Err(Failure::input("there is no program in what was given").hint(
+            "name artifacts, StableHLO as text or portable bytecode, JAX exports, or folders that hold them",
+        ));
     }
     if inputs.len() != 1 && options.output_dir.is_none() {
         let what = format!("{} files cannot be written to one place", inputs.len());
@@ -33,7 +34,7 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
         files::refuse_overwriting(target, inputs.iter().map(PathBuf::as_path))?;
     }
     for (input, target) in inputs.iter().zip(targets) {
-        let bytes = convert(input, &writing)?;
+        let bytes = writing.convert(input)?;
         match target {
             Some(path) => {
                 atomic_write(&path, &bytes).map_err(|error| Failure::file("cannot write", &path, &error))?;
@@ -88,43 +89,58 @@ enum Writing {
         version: StablehloVersion,
         locations: bool,
     },
+    Jax {
+        version: StablehloVersion,
+        allowed: Waivers,
+    },
 }
 
 impl Writing {
     fn of(options: &ConvertArguments) -> Outcome<Self> {
         let locations = options.locations;
-        match (options.to, &options.stablehlo) {
-            (Format::Mlir, None) => Ok(Self::Text(PrintOptions {
-                locations,
-                form: if options.generic {
-                    OperationForm::Generic
-                } else {
-                    OperationForm::Pretty
-                },
-            })),
-            (Format::Mlir, Some(_)) => Err(Failure::usage(
+        let version = options.stablehlo.as_deref().map(str::parse).transpose();
+        let version = version.map_err(|error: StablehloVersionError| Failure::usage(error.to_string()))?;
+        let form = if options.generic {
+            OperationForm::Generic
+        } else {
+            OperationForm::Pretty
+        };
+        if options.to != Format::Mlir && options.generic {
+            return Err(Failure::usage("--generic is for text"));
+        }
+        if options.to != Format::Jax && !options.allow_custom_call.is_empty() {
+            return Err(Failure::usage(
+                "--allow-custom-call is for JAX exports: other programs record nothing",
+            ));
+        }
+        match options.to {
+            Format::Mlir if version.is_some() => Err(Failure::usage(
                 "--stablehlo is for bytecode: text has no versions",
             )),
-            (Format::Mlirbc, _) if options.generic => Err(Failure::usage("--generic is for text")),
-            (Format::Mlirbc, version) => {
-                let version = version.as_deref().map(str::parse).transpose();
-                let version =
-                    version.map_err(|error: StablehloVersionError| Failure::usage(error.to_string()))?;
-                Ok(Self::Bytecode {
-                    version: version.unwrap_or(StablehloVersion::CURRENT),
-                    locations,
-                })
-            }
+            Format::Mlir => Ok(Self::Text(PrintOptions { locations, form })),
+            Format::Mlirbc => Ok(Self::Bytecode {
+                version: version.unwrap_or(StablehloVersion::CURRENT),
+                locations,
+            }),
+            Format::Jax if locations => Err(Failure::usage(
+                "--locations is not for JAX exports, which keep the names of arguments and nothing else",
+            )),
+            Format::Jax => Ok(Self::Jax {
+                version: version.unwrap_or(JAX_STABLEHLO),
+                allowed: Waivers::Targets(options.allow_custom_call.iter().cloned().collect()),
+            }),
         }
     }
 
-    fn write(&self, input: &Path, modules: Vec<Module>) -> Outcome<Vec<u8>> {
+    fn convert(&self, input: &Path) -> Outcome<Vec<u8>> {
         match self {
             Self::Text(print) => {
+                let modules = modules(input)?;
                 let texts = modules.iter().map(|module| print_module(module, print));
                 Ok(texts.collect::<String>().into_bytes())
             }
             Self::Bytecode { version, locations } => {
+                let modules = modules(input)?;
                 let count = modules.len();
                 let (Some(module), 1) = (modules.into_iter().next(), count) else {
                     let what = format!(
@@ -137,24 +153,39 @@ impl Writing {
                     portable(module, *version, *locations).map_err(|error| Failure::export(input, &error))?;
                 Ok(encoded.to_vec())
             }
+            Self::Jax { version, allowed } => jax(input, *version, allowed),
         }
     }
 }
 
-fn convert(input: &Path, writing: &Writing) -> Outcome<Vec<u8>> {
+/// The verified modules of a file.
+fn modules(input: &Path) -> Outcome<Vec<Module>> {
     if is_artifact(input)? {
         let (loaded, dropped) = rewriting::open(input)?;
         let module = loaded
             .into_module()
             .map_err(|error| Failure::export(input, &error))?;
         rewriting::tell(dropped.as_ref(), input);
-        return writing.write(input, vec![module]);
+        return Ok(vec![module]);
     }
     let source = Source::read(input)?;
     let modules = source.modules()?;
     let findings: Vec<_> = modules.iter().flat_map(verify).collect();
-    if !findings.is_empty() {
-        return Err(source.refused(&findings));
+    if findings.is_empty() {
+        Ok(modules)
+    } else {
+        Err(source.refused(&findings))
     }
-    writing.write(input, modules)
+}
+
+/// A file of `jax.export`, with all that the input says of how its program is called.
+fn jax(input: &Path, version: StablehloVersion, allowed: &Waivers) -> Outcome<Vec<u8>> {
+    let (exported, dropped) = rewriting::open_any(input)?;
+    let file = exported
+        .to_jax(version, allowed)
+        .map_err(|error| Failure::export(input, &error))?;
+    let bytes = artifact_jax::write(&file)
+        .map_err(|error| Failure::input(format!("{} is refused", input.display())).because(&error))?;
+    rewriting::tell(dropped.as_ref(), input);
+    Ok(bytes)
 }

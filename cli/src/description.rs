@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use artifact_container::manifest::CustomCall;
+use artifact_container::manifest::{CustomCall, Manifest};
 use artifact_export::{Argument, ExportError, Loaded, Signature, custom_calls, program_identity};
 use artifact_ir::custom_call;
 use artifact_ir::digest::ProgramDigest;
@@ -11,6 +11,7 @@ use artifact_ir::module::{Function, Module, Visibility};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
+use crate::interface_text::part_text;
 use crate::output::one_line;
 use crate::program::is_artifact;
 use crate::source::{Origin, Source};
@@ -19,17 +20,20 @@ use crate::source::{Origin, Source};
 pub(crate) struct Description {
     origin: Origin,
     modules: Vec<(Module, ProgramDigest)>,
+    /// What an export of JAX says of its functions; nothing of other files.
+    exported: Vec<Manifest>,
 }
 
 impl Description {
     /// Reads all of the programs in a file, and of an artifact the constants too.
     pub(crate) fn of(path: &Path) -> Outcome<Self> {
         let refuse = |error: ExportError| Failure::export(path, &error);
-        let (origin, modules) = if is_artifact(path)? {
-            of_artifact(path).map_err(refuse)?
+        let (origin, modules, exported) = if is_artifact(path)? {
+            let (origin, modules) = of_artifact(path).map_err(refuse)?;
+            (origin, modules, Vec::new())
         } else {
             let source = Source::read(path)?;
-            (source.origin()?, source.verified()?)
+            (source.origin()?, source.verified()?, source.exported_functions()?)
         };
         let modules = modules.into_iter().map(|module| {
             let digest = program_identity(&module).map_err(refuse)?;
@@ -38,6 +42,7 @@ impl Description {
         Ok(Self {
             origin,
             modules: modules.collect::<Outcome<_>>()?,
+            exported,
         })
     }
 
@@ -62,6 +67,12 @@ impl Description {
         for (module, digest) in &self.modules {
             module_text(module, *digest, &mut text);
         }
+        for (order, manifest) in self.exported.iter().enumerate() {
+            if order > 0 {
+                let _ = writeln!(text, "\nvjp/{order}");
+            }
+            part_text(manifest.part(), &manifest.custom_call_waivers, &mut text);
+        }
         text
     }
 
@@ -76,8 +87,19 @@ impl Description {
             "stablehlo": stablehlo,
             "producer": producer,
             "modules": self.modules.iter().map(|(module, digest)| module_json(module, *digest)).collect::<Vec<_>>(),
+            "exported": self.exported.iter().map(exported_json).collect::<Vec<_>>(),
         })
     }
+}
+
+/// What is known of an exported function besides its program.
+fn exported_json(manifest: &Manifest) -> Value {
+    json!({
+        "signature": manifest.signature,
+        "platforms": manifest.platforms,
+        "dimensions": manifest.dimensions,
+        "interface": manifest.interface,
+    })
 }
 
 /// The program of an artifact, with its constants.

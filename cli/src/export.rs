@@ -24,7 +24,6 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
         reader: reader.map_err(|error| usage(&error))?,
         stablehlo: stablehlo.map_err(|error: StablehloVersionError| usage(&error))?,
         waivers: Waivers::Targets(options.allow_custom_call.iter().cloned().collect()),
-        ..PackOptions::default()
     };
     let shapes = dimensions::shapes(&options.shapes, &options.constraint)?;
     if is_artifact(&options.program)? {
@@ -36,6 +35,19 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     files::refuse_overwriting(&options.output, [options.program.as_path()])?;
     let source = Source::read(&options.program)?;
     let exported = source.export()?;
+    let exported = match options.platform.is_empty() {
+        true => exported,
+        false if exported.interface().is_some() => {
+            let what = format!(
+                "{} says itself which platforms it is for",
+                options.program.display()
+            );
+            return Err(Failure::usage(what).hint("leave --platform out"));
+        }
+        false => exported
+            .with_platforms(options.platform.clone())
+            .map_err(|error| source.unfit(&error))?,
+    };
     let exported = match shapes.arguments.is_empty() {
         true => exported,
         false => exported

@@ -95,6 +95,11 @@ impl Failure {
         Self::new(Exit::NotAllowed, what)
     }
 
+    /// The engine does not do what is asked for.
+    pub(crate) fn engine(what: impl Into<String>) -> Self {
+        Self::new(Exit::Engine, what)
+    }
+
     pub(crate) fn internal(what: impl Into<String>) -> Self {
         Self::new(Exit::Internal, what)
     }

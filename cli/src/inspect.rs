@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use artifact_container::manifest::{Dim, Manifest, Value};
+use artifact_container::manifest::{Constant, Manifest};
 use artifact_container::{Codec, Container, ReadOptions, Section};
 use artifact_export::ExportError;
 use artifact_ir::types::Type;
@@ -12,8 +12,9 @@ use serde_json::json;
 
 use crate::arguments::InspectArguments;
 use crate::compatibility;
-use crate::description::{Description, custom_call_text};
+use crate::description::Description;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interface_text::part_text;
 use crate::output::{self, one_line};
 use crate::program::{Program, is_artifact};
 
@@ -86,7 +87,12 @@ fn as_text(container: &Container) -> String {
     };
     line("seals", seals.to_owned());
     sections_text(container, &mut text);
-    signature_text(manifest, &mut text);
+    let waivers = &manifest.custom_call_waivers;
+    part_text(manifest.part(), waivers, &mut text);
+    for (order, derivative) in (1..).zip(&manifest.derivatives) {
+        let _ = writeln!(text, "\nvjp/{order}");
+        part_text(derivative.part(), waivers, &mut text);
+    }
     text
 }
 
@@ -159,35 +165,6 @@ fn list_or(items: &[String], nothing: &str) -> String {
     }
 }
 
-fn signature_text(manifest: &Manifest, text: &mut String) {
-    let signature = &manifest.signature;
-    let _ = writeln!(text, "\nfunction {}", one_line(&signature.function));
-    for (label, values) in [("in", &signature.inputs), ("out", &signature.outputs)] {
-        for value in values {
-            let _ = writeln!(
-                text,
-                "  {label:<4}{}: {}",
-                one_line(&value.name),
-                one_line(&value_text(value))
-            );
-        }
-    }
-    for constant in &manifest.constants {
-        let shape: String = constant.shape.iter().map(|size| format!("{size}x")).collect();
-        let _ = writeln!(
-            text,
-            "  constant argument {}: tensor<{shape}{}> in {}",
-            constant.argument,
-            one_line(&constant.dtype),
-            one_line(&constant.section)
-        );
-    }
-    for call in &manifest.custom_calls {
-        let waived = manifest.custom_call_waivers.contains(&call.target);
-        let _ = writeln!(text, "  {}", custom_call_text(call, waived));
-    }
-}
-
 fn sections_text(container: &Container, text: &mut String) {
     let _ = writeln!(
         text,
@@ -213,22 +190,6 @@ const fn codec_name(section: &Section) -> &'static str {
         Codec::None => "none",
         Codec::Zstd => "zstd",
         _ => "unknown",
-    }
-}
-
-fn value_text(value: &Value) -> String {
-    let Some(shape) = &value.shape else {
-        return value.dtype.clone();
-    };
-    let dims: String = shape.iter().map(|dim| format!("{}x", dim_text(dim))).collect();
-    format!("tensor<{dims}{}>", value.dtype)
-}
-
-fn dim_text(dim: &Dim) -> String {
-    match dim {
-        Dim::Size(size) => size.to_string(),
-        Dim::Expression(expression) => format!("({expression})"),
-        Dim::Unknown => "?".to_owned(),
     }
 }
 
@@ -263,9 +224,19 @@ fn as_json(container: &Container) -> Outcome<serde_json::Value> {
 fn manifest_json(manifest: &Manifest) -> Outcome<serde_json::Value> {
     let mut value = serde_json::to_value(manifest)
         .map_err(|error| Failure::internal("the manifest has no JSON form").because(&error))?;
-    if let Some(constants) = value["constants"].as_array_mut() {
-        for (json, constant) in constants.iter_mut().zip(&manifest.constants) {
+    let with_texts = |value: &mut serde_json::Value, constants: &[Constant]| {
+        let json = value["constants"].as_array_mut().into_iter().flatten();
+        for (json, constant) in json.zip(constants) {
             json["digest"] = constant.digest.to_string().into();
+        }
+    };
+    with_texts(&mut value, &manifest.constants);
+    if let Some(derivatives) = value
+        .get_mut("derivatives")
+        .and_then(|value| value.as_array_mut())
+    {
+        for (json, derivative) in derivatives.iter_mut().zip(&manifest.derivatives) {
+            with_texts(json, &derivative.constants);
         }
     }
     Ok(value)

@@ -7,7 +7,7 @@ use artifact_container::compat::Requirements;
 use artifact_container::{Container, MAGIC};
 use artifact_eval::Value;
 use artifact_eval::tensor::Tensor;
-use artifact_export::{ExportError, Loaded, Signature};
+use artifact_export::{Conventions, ExportError, Interface, Loaded, Signature};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
@@ -28,6 +28,12 @@ pub(crate) struct Program {
     pub(crate) constants: Vec<Literal>,
     /// What the artifact needs of its reader; a text needs nothing.
     pub(crate) requirements: Option<Requirements>,
+    /// The platforms that it is for; none means any.
+    pub(crate) platforms: Vec<String>,
+    /// Whether it runs on any other, too.
+    pub(crate) any_platform: bool,
+    /// What the attributes of its entry say.
+    pub(crate) conventions: Conventions,
     /// What the module was read from, for messages; an artifact's places mean nothing to its user.
     source: Option<Source>,
 }
@@ -73,6 +79,9 @@ impl Program {
             signature: loaded.signature().clone(),
             constants: loaded.constants().to_vec(),
             requirements: Some(loaded.requirements().clone()),
+            platforms: loaded.platforms().to_vec(),
+            any_platform: loaded.interface().is_some_and(Interface::runs_on_any_platform),
+            conventions: Conventions::of(&loaded.module().functions[loaded.entry()]),
             source: None,
         }
     }
@@ -85,6 +94,9 @@ impl Program {
             signature: exported.signature().clone(),
             constants: Vec::new(),
             requirements: None,
+            platforms: exported.platforms().to_vec(),
+            any_platform: exported.interface().is_some_and(Interface::runs_on_any_platform),
+            conventions: exported.conventions(),
             source: Some(source),
         })
     }

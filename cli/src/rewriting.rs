@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use artifact_container::Container;
 use artifact_container::seal::DroppedSeals;
-use artifact_export::{ExportError, Loaded};
+use artifact_export::{ExportError, Exported, Loaded};
 
 use crate::failure::{Failure, Outcome};
 use crate::output;
+use crate::program::is_artifact;
+use crate::source::Source;
 
 /// The program of an artifact, and its seals, which a file that is made of it does not have.
 pub(crate) fn open(path: &Path) -> Outcome<(Loaded, Option<DroppedSeals>)> {
@@ -19,6 +21,17 @@ pub(crate) fn open(path: &Path) -> Outcome<(Loaded, Option<DroppedSeals>)> {
         Ok((Loaded::from_container(&container)?, dropped))
     };
     open().map_err(|error| Failure::export(path, &error))
+}
+
+/// The program of any file, with all that the file says of how it is called, and the seals that a file which is made of it
+/// does not have.
+pub(crate) fn open_any(path: &Path) -> Outcome<(Exported, Option<DroppedSeals>)> {
+    if !is_artifact(path)? {
+        return Ok((Source::read(path)?.export()?, None));
+    }
+    let (loaded, dropped) = open(path)?;
+    let exported = loaded.into_exported();
+    Ok((exported.map_err(|error| Failure::export(path, &error))?, dropped))
 }
 
 /// Says which seals are lost.

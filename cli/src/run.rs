@@ -10,7 +10,7 @@ use artifact_eval::comparison::{Closeness, difference};
 use artifact_eval::scalar::Scalar;
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{Options, Outcome as RunOutcome, Value};
-use artifact_export::{Argument, Signature};
+use artifact_export::Argument;
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{ElementType, TensorType, Type};
 
@@ -23,6 +23,7 @@ use crate::files;
 use crate::names::Names;
 use crate::npy::ArrayReader;
 use crate::output::{self, one_line};
+use crate::platform;
 use crate::program::Program;
 use crate::random::Random;
 use crate::tensors::{array_of, literal_of};
@@ -30,7 +31,8 @@ use crate::trust::Trust;
 
 pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     let program = program(options)?;
-    runs_here(&program, &options.program)?;
+    let platform = platform::position(&program, &options.program, options.platform.as_deref())?;
+    let outputs = arrays(&program.signature.outputs);
     let files = named_files(&options.input)?;
     if let Some(output) = &options.output {
         if files::has_extension(output, "npy") {
@@ -53,10 +55,10 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     let expected = options
         .expect
         .as_deref()
-        .map(|path| Expected::open(path, &program.signature))
+        .map(|path| Expected::open(path, &outputs))
         .transpose()?;
     let dims = dimensions::values(&options.program, &program.signature, &options.dim)?;
-    let inputs = inputs(&program.signature.inputs, files, &dims, options)?;
+    let inputs = inputs(&program.signature.inputs, platform, files, &dims, options)?;
     check_sizes(&program, &options.program, &inputs, &dims)?;
     let steps = Options {
         steps_max: options.max_steps,
@@ -68,7 +70,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
     }
     let results = tensors(&outcome)?;
     if let Some(path) = &options.output {
-        let names = program.signature.outputs.iter().enumerate();
+        let names = outputs.iter().enumerate();
         let arrays = names
             .zip(&results)
             .map(|((index, output), result)| (array_name(&output.name, index), array_of(result)));
@@ -94,7 +96,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
                 exit = Exit::CheckFailed;
             }
         }
-        None => describe(&program.signature, &results)?,
+        None => describe(&outputs, &results)?,
     }
     Ok(exit)
 }
@@ -114,18 +116,10 @@ fn check_sizes(program: &Program, path: &Path, inputs: &[Value], dims: &Assignme
     dimensions::check_obligations(path, &program.obligations(path)?, &values)
 }
 
-/// Refuses a program that was made for other platforms. The reference engine counts as a CPU.
-fn runs_here(program: &Program, path: &Path) -> Outcome<()> {
-    const PLATFORM: &str = "cpu";
-    let reader = artifact_export::reader().with_platforms([PLATFORM]);
-    let checked = program
-        .requirements
-        .as_ref()
-        .map(|file| reader.check(file))
-        .transpose();
-    checked
-        .map(drop)
-        .map_err(|incompatible| Failure::reader(path, &incompatible))
+/// The results that are arrays. Tokens, by which a program orders its effects, are nobody's result.
+fn arrays(outputs: &[Argument]) -> Vec<Argument> {
+    let arrays = outputs.iter().filter(|output| output.ty != Type::Token);
+    arrays.cloned().collect()
 }
 
 /// Runs a program on the values of its arguments, hoisted constants added.
@@ -140,16 +134,17 @@ pub(crate) fn run(
     evaluation::run(&program.module, program.entry, values, options).map_err(stopped)
 }
 
-/// The tensors among the results, in order; other values have no array.
+/// The tensors among the results, in order; other values but tokens have no array.
 fn tensors(outcome: &RunOutcome) -> Outcome<Vec<Tensor>> {
     let tensor = |value: &Value| match value {
-        Value::Tensor(tensor) => Ok(tensor.clone()),
-        other => Err(Failure::input(format!(
+        Value::Tensor(tensor) => Some(Ok(tensor.clone())),
+        Value::Token => None,
+        other => Some(Err(Failure::input(format!(
             "a result is a {}, which has no array",
             other.ty()
-        ))),
+        )))),
     };
-    outcome.results.iter().map(tensor).collect()
+    outcome.results.iter().filter_map(tensor).collect()
 }
 
 /// A result's name in an archive: its own, or its position where that cannot be a file name.
@@ -172,6 +167,16 @@ struct Sources {
     budget: Budget,
 }
 
+impl Sources {
+    /// Whether an array is given for an argument.
+    fn has(&self, names: &Names<'_>, index: usize) -> bool {
+        let archive = self.archive.as_ref();
+        let given =
+            |name: &String| self.files.contains_key(name) || archive.is_some_and(|archive| archive.has(name));
+        names.at(index).iter().any(given)
+    }
+}
+
 /// Bytes that arguments may still take.
 struct Budget(u64);
 
@@ -184,8 +189,10 @@ impl Budget {
     }
 }
 
+/// `platform` is the value of the first argument, where that is no data.
 fn inputs(
     arguments: &[Argument],
+    platform: Option<Value>,
     files: BTreeMap<String, PathBuf>,
     dims: &Assignment,
     options: &RunArguments,
@@ -198,9 +205,14 @@ fn inputs(
         budget: Budget(options.max_bytes),
     };
     refuse_unknown_arguments(&names, &sources)?;
-    let mut values = Vec::new();
+    let mut values: Vec<Value> = platform.into_iter().collect();
     let mut failures = Vec::new();
-    for (index, argument) in arguments.iter().enumerate() {
+    let bound = values.len();
+    if (0..bound).any(|index| sources.has(&names, index)) {
+        let what = "the position of the platform is given as an array";
+        return Err(Failure::input(what).hint("leave it out, and name the platform with --platform"));
+    }
+    for (index, argument) in arguments.iter().enumerate().skip(bound) {
         match input(&mut sources, &names, index, argument, dims) {
             Ok(value) => values.push(value),
             Err(failure) => failures.push(failure),
@@ -353,14 +365,14 @@ fn random_input(sources: &mut Sources, ty: &Type) -> Result<Value, String> {
 /// The results that are expected.
 struct Expected<'a> {
     path: &'a Path,
-    signature: &'a Signature,
+    outputs: &'a [Argument],
     archive: Archive,
 }
 
 impl<'a> Expected<'a> {
     /// Opens an archive of results. One with arrays that are no result is refused: a wrong name would else compare nothing.
-    fn open(path: &'a Path, signature: &'a Signature) -> Outcome<Self> {
-        let names = Names::of_results(&signature.outputs);
+    fn open(path: &'a Path, outputs: &'a [Argument]) -> Outcome<Self> {
+        let names = Names::of_results(outputs);
         let archive = Archive::open(path)?;
         let known = names.all();
         let unknown: Vec<&str> = archive.names().filter(|name| !known.contains(*name)).collect();
@@ -371,7 +383,7 @@ impl<'a> Expected<'a> {
         }
         Ok(Self {
             path,
-            signature,
+            outputs,
             archive,
         })
     }
@@ -382,9 +394,9 @@ impl<'a> Expected<'a> {
             rtol: options.rtol,
             atol: options.atol,
         };
-        let names = Names::of_results(&self.signature.outputs);
+        let names = Names::of_results(self.outputs);
         let mut equal = 0;
-        for (index, (output, result)) in self.signature.outputs.iter().zip(results).enumerate() {
+        for (index, (output, result)) in self.outputs.iter().zip(results).enumerate() {
             let Some(name) = names.in_archive(index, &self.archive)? else {
                 let (file, own) = (self.path.display(), &output.name);
                 let what = format!("{file} has no array for result `{own}` (number {index})");
@@ -418,9 +430,9 @@ fn tolerance(value: f64) -> String {
 }
 
 /// Says what came out, small values in full.
-fn describe(signature: &Signature, results: &[Tensor]) -> Outcome<()> {
+fn describe(outputs: &[Argument], results: &[Tensor]) -> Outcome<()> {
     const SHOWN_MAX: usize = 8;
-    for (output, result) in signature.outputs.iter().zip(results) {
+    for (output, result) in outputs.iter().zip(results) {
         let shown: Vec<String> = result
             .scalars()
             .take(SHOWN_MAX)

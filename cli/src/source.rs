@@ -1,12 +1,15 @@
-//! Programs in files that are no artifacts, recognised by what they hold: StableHLO text and portable bytecode.
+//! Programs in files that are no artifacts, recognised by what they hold: StableHLO text, portable bytecode, and functions
+//! that `jax.export` serialized.
 
 use std::path::{Path, PathBuf};
 
+use artifact_container::manifest::Manifest;
 use artifact_core::blob::Blob;
 use artifact_core::limit::Limit;
 use artifact_export::{ExportError, Exported, verified};
 use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::Module;
+use artifact_jax::ErrorKind as JaxErrorKind;
 use artifact_stablehlo::bytecode::{self, Portable, ReadErrorKind, is_bytecode};
 use artifact_stablehlo::parse::{begins_as_program, parse_module};
 use artifact_stablehlo::source::SourceText;
@@ -36,6 +39,7 @@ pub(crate) struct Source {
 enum Content {
     Text(String),
     Bytecode(Blob),
+    Jax(Box<artifact_jax::Exported>),
 }
 
 impl Source {
@@ -44,6 +48,8 @@ impl Source {
         let bytes = files::read(path, &PROGRAM_BYTES)?;
         let content = if is_bytecode(&bytes) {
             Content::Bytecode(Blob::new(bytes))
+        } else if artifact_jax::looks_like(&bytes) {
+            Content::Jax(Box::new(jax(path, bytes)?))
         } else {
             Content::Text(text(path, bytes)?)
         };
@@ -66,7 +72,7 @@ impl Source {
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.content {
             Content::Text(text) => Some(text),
-            Content::Bytecode(_) => None,
+            Content::Bytecode(_) | Content::Jax(_) => None,
         }
     }
 
@@ -77,6 +83,7 @@ impl Source {
                 .into_modules()
                 .map_err(|findings| self.refused(&findings))?,
             Content::Bytecode(file) => vec![self.bytecode(file)?.module],
+            Content::Jax(file) => vec![self.bytecode(&file.module)?.module],
         };
         if modules.is_empty() {
             return Err(Failure::input(format!("{} holds no module", self.path.display())));
@@ -108,6 +115,17 @@ impl Source {
                     producer: Some(read.producer),
                 })
             }
+            Content::Jax(file) => {
+                let release = file.jax_version.as_ref();
+                Ok(Origin {
+                    format: "jax-export",
+                    stablehlo: self
+                        .bytecode(&file.module)?
+                        .version
+                        .map(|version| version.to_string()),
+                    producer: release.map(|release| format!("JAX {release}")),
+                })
+            }
         }
     }
 
@@ -122,6 +140,16 @@ impl Source {
         })
     }
 
+    /// What an export of JAX says of its function and of those of gradients; nothing of other files.
+    pub(crate) fn exported_functions(&self) -> Outcome<Vec<Manifest>> {
+        if !matches!(self.content, Content::Jax(_)) {
+            return Ok(Vec::new());
+        }
+        let exported = self.export()?;
+        let described: Result<_, ExportError> = exported.with_vjps().map(artifact_export::describe).collect();
+        described.map_err(|error| self.unfit(&error))
+    }
+
     /// The only module, verified, with its signature.
     pub(crate) fn export(&self) -> Outcome<Exported> {
         let module = match &self.content {
@@ -129,6 +157,9 @@ impl Source {
                 .into_module()
                 .map_err(|findings| self.refused(&findings))?,
             Content::Bytecode(file) => self.bytecode(file)?.module,
+            Content::Jax(file) => {
+                return Exported::of_jax(file.as_ref().clone()).map_err(|error| self.unfit(&error));
+            }
         };
         Exported::new(module).map_err(|error| self.unfit(&error))
     }
@@ -147,7 +178,7 @@ impl Source {
         let name = self.path.display().to_string();
         let findings = match &self.content {
             Content::Text(text) => SourceText::new(name.as_str(), text).render_all(findings),
-            Content::Bytecode(_) => {
+            Content::Bytecode(_) | Content::Jax(_) => {
                 let shown: Vec<String> = findings.iter().map(|finding| at_byte(&name, finding)).collect();
                 shown.join("\n")
             }
@@ -168,6 +199,7 @@ impl Source {
                 format!("{}:{}: ", position.line, position.column)
             }
             (Some(offset), Content::Bytecode(_)) => format!("at byte {offset}: "),
+            (Some(offset), Content::Jax(_)) => format!("at byte {offset} of its program: "),
         };
         Failure::input(format!("{place}{}", first.message))
     }
@@ -181,6 +213,7 @@ impl Source {
                 format!("at {name}:{}:{}", position.line, position.column)
             }
             Content::Bytecode(_) => format!("at byte {offset} of {name}"),
+            Content::Jax(_) => format!("at byte {offset} of the program in {name}"),
         })
     }
 }
@@ -193,6 +226,17 @@ fn at_byte(name: &str, finding: &Diagnostic) -> String {
     }
 }
 
+fn jax(path: &Path, bytes: Vec<u8>) -> Outcome<artifact_jax::Exported> {
+    artifact_jax::read(Blob::new(bytes)).map_err(|error| {
+        let what = format!("{} is refused", path.display());
+        let failure = match error.kind() {
+            JaxErrorKind::Expired | JaxErrorKind::Upgrade => Failure::version(what),
+            _ => Failure::input(what),
+        };
+        failure.because(&error)
+    })
+}
+
 fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
     if bytes.starts_with("\u{feff}".as_bytes()) {
         let what = format!("{} starts with a byte order mark", path.display());
@@ -202,11 +246,11 @@ fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let what = format!(
-            "{} is neither an artifact nor StableHLO, as text or as bytecode",
+            "{} is neither an artifact, nor StableHLO as text or as bytecode, nor a JAX export",
             path.display()
         );
         Failure::input(what).because(&error).hint(format!(
-            "line {line} is not UTF-8; give an artifact, a .mlir file or a portable artifact of StableHLO"
+            "line {line} is not UTF-8; give an artifact, a .mlir file, a portable artifact of StableHLO or what jax.export serialized"
         ))
     })
 }

@@ -1,15 +1,20 @@
-"""Compares exports that were read and written again with their originals, in the JAX that runs this.
+"""Compares exports that we wrote with those that JAX wrote, in the JAX that runs this.
 
     rewritten_exports.py golden FOLDER
-    rewritten_exports.py compare SCHEMA [ORIGINALS REWRITTEN]...
+    rewritten_exports.py compare SCHEMA PART [ORIGINALS WRITTEN]...
 
 `golden` writes the exports that JAX keeps of its earlier releases, one for each version of the schema, to be rewritten.
 
 `compare` compares a FlatBuffers schema with the code that JAX's own reader is generated to. Then it loads every file of
-each second folder and the one of the same name in the first, and compares all fields, those of the functions of gradients
-too; as a reader of the lists for older readers sees them as well. Where the first folder has a `manifest.json`, each
-rewritten program runs on its first stored inputs, and must give the stored results; of two variants of a program, whose
-bytes are compared anyway, the one with symbolic sizes. Exit status 1 on any difference.
+each first folder and those of the same name in the folders `rewritten` (read and written again), `interchanged` (by way of an
+artifact) and `from_text` (of the program's text alone) of the second, and compares. A rewritten one agrees in all fields, the
+program's bytes included, and as a reader of the lists for older readers sees them as well; an interchanged one in all
+fields but those bytes; one from text has the interchanged one's bytes, and types and kept arguments that follow from them. Functions of
+gradients are compared like their functions; interchanged ones run on ones and must give what the original gives.
+
+Where the first folder has a `manifest.json`, interchanged programs run on their first stored inputs, and must give the
+stored results. Of two variants of a program PART, 0 or 1, says which: half of the programs run with symbolic sizes, the
+others with static ones, and the other way round for the other part. Exit status 1 on any difference.
 """
 
 import dataclasses
@@ -95,15 +100,78 @@ def load_from_lists(data):
             setattr(reader, name, method)
 
 
+def without_program(found):
+    """The fields of an export that do not depend on how its program is spelled, those of gradients too."""
+    kept = {name: value for name, value in found.items() if name != "mlir_module_serialized"}
+    kept["vjp"] = found["vjp"] and without_program(found["vjp"])
+    return kept
+
+
+def unequal(place, wanted, got):
+    for name in wanted:
+        if got[name] != wanted[name]:
+            yield f"{name} in {place} is {got[name]}, originally {wanted[name]}"
+
+
 def differences(original, rewritten):
     wanted = fields(jax.export.deserialize(original))
-    found = {"the tables": fields(jax.export.deserialize(rewritten)), "the lists": load_from_lists(rewritten)}
-    for place, got in found.items():
-        for name in wanted:
-            if got[name] != wanted[name]:
-                yield f"{name} in {place} is {got[name]}, originally {wanted[name]}"
+    yield from unequal("the tables", wanted, fields(jax.export.deserialize(rewritten)))
+    yield from unequal("the lists", wanted, load_from_lists(rewritten))
     if stamps(original) != stamps(rewritten):
         yield f"the stamps are {stamps(rewritten)}, originally {stamps(original)}"
+
+
+def interchange_differences(original, interchanged):
+    wanted, got = (jax.export.deserialize(data) for data in (original, interchanged))
+    yield from unequal("what is interchanged", without_program(fields(wanted)), without_program(fields(got)))
+    if stamps(original)[0] > serialization._SERIALIZATION_VERSION:
+        # This JAX reads what a newer one says of a function, and not its program.
+        return
+    while wanted.has_vjp():
+        wanted, got = wanted.vjp(), got.vjp()
+        yield from result_differences(wanted, got)
+
+
+# Values for the named sizes of the fixtures and of the corpus; they satisfy the constraints of each.
+VALUES = [{"a": 6, "b": 3, "n": 5, "t": 4}, {"a": 9, "b": 4, "n": 2, "t": 7}]
+
+
+def static_shape(aval, values):
+    return [size._evaluate(values) if jax.export.is_symbolic_dim(size) else size for size in aval.shape]
+
+
+def ones(aval):
+    return np.ones(static_shape(aval, VALUES[0]), aval.dtype)
+
+
+def result_differences(wanted, got):
+    """Whether a function and ours give the same for ones; each is called with flat arguments."""
+    arguments = [ones(aval) for aval in wanted.in_avals]
+    results = []
+    for exported in (wanted, got):
+        positional, keywords = jax.tree_util.tree_unflatten(exported.in_tree, arguments)
+        results.append(jax.tree_util.tree_leaves(exported.call(*positional, **keywords)))
+    for index, (one, other) in enumerate(zip(*results, strict=True)):
+        if one.dtype != jax.dtypes.float0 and not np.array_equal(one, other):
+            yield f"gradient {index} is {other}, originally {one}"
+
+
+def text_differences(interchanged, from_text):
+    """What a file that was made of a text has to have of the one of its export."""
+    wanted, got = (jax.export.deserialize(data) for data in (interchanged, from_text))
+    if got.mlir_module_serialized != wanted.mlir_module_serialized:
+        yield "the program from text has other bytes"
+    kept = [wanted.in_avals[index] for index in wanted.module_kept_var_idx]
+    for side, avals, ours in (("in", kept, got.in_avals), ("out", wanted.out_avals, got.out_avals)):
+        # The same size may be spelled otherwise.
+        avals, ours = (
+            [(aval.dtype, *(static_shape(aval, values) for values in VALUES)) for aval in avals] for avals in (avals, ours)
+        )
+        if avals != ours:
+            yield f"{side}_avals from text are {ours}, originally {avals}"
+    flat = jax.tree_util.tree_structure(((0,) * len(kept), {}))
+    if got.in_tree != flat or got.module_kept_var_idx != tuple(range(len(kept))):
+        yield f"the arguments from text are {got.in_tree}, kept {got.module_kept_var_idx}"
 
 
 def stored(arrays, key, aval):
@@ -147,47 +215,54 @@ def wrong_results(folder, name, program, data):
                 yield f"result {index} of {name} differs from the stored one"
 
 
-def to_run(program):
-    """The variants worth running: the one with symbolic sizes, and a static one if it is alone or drops arguments."""
-    variants = program["variants"]
-    inputs = len(program["cases"][0]["inputs"])
-    for name, variant in variants.items():
-        if name == "sym" or len(variants) == 1 or len(variant["module_kept_var_idx"]) < inputs:
-            yield variant
+def to_run(programs, part):
+    """The variant of each program that this part runs, by the name of its file."""
+    found = {}
+    for number, program in enumerate(programs.values()):
+        variants = list(program["variants"].values())
+        found[variants[(number + part) % len(variants)]["bin"]] = program
+    return found
 
 
-def compare_folder(originals, rewritten):
+def compare_folder(originals, written, part):
     """Compares every file, and returns how many differ."""
     manifest = originals / "manifest.json"
     programs = json.loads(manifest.read_text())["programs"] if manifest.is_file() else {}
-    of_file = {variant["bin"]: program for program in programs.values() for variant in to_run(program)}
-    paths = sorted(rewritten.glob("*.bin"))
+    of_file = to_run(programs, part)
+    paths = sorted(originals.glob("*.bin"))
     if not paths:
-        sys.exit(f"error: {rewritten} holds no .bin file")
-    failed = 0
+        sys.exit(f"error: {originals} holds no .bin file")
+    failed = from_text = 0
     for path in paths:
-        original, data = bytearray((originals / path.name).read_bytes()), bytearray(path.read_bytes())
-        found = list(differences(original, data))
+        read = lambda folder: bytearray((written / folder / path.name).read_bytes())
+        original, interchanged = bytearray(path.read_bytes()), read("interchanged")
+        found = list(differences(original, read("rewritten")))
+        found += interchange_differences(original, interchanged)
+        if path.with_suffix(".mlir").is_file():
+            found += text_differences(interchanged, read("from_text"))
+            from_text += 1
         if path.name in of_file:
-            found += wrong_results(originals, path.name, of_file[path.name], data)
+            found += wrong_results(originals, path.name, of_file[path.name], interchanged)
         failed += bool(found)
         for line in found:
             print(f"FAILED {path.name}: {line[:400]}")
-    ran = sum(path.name in of_file for path in paths)
-    print(f"{rewritten}: JAX {jax.__version__}: {len(paths) - failed} equal, {ran} run, {failed} failed")
+    equal, ran = len(paths) - failed, len(of_file)
+    print(f"{originals}: JAX {jax.__version__}: {equal} equal, {from_text} from text, {ran} run, {failed} failed")
     return failed
 
 
-def compare(schema, *folders):
+def compare(schema, part, *folders):
     jax_exports.register()
-    failed = compare_schema(schema)
-    for originals, rewritten in zip(folders[::2], folders[1::2], strict=True):
-        failed += compare_folder(originals, rewritten)
+    failed = compare_schema(pathlib.Path(schema))
+    folders = list(map(pathlib.Path, folders))
+    for originals, written in zip(folders[::2], folders[1::2], strict=True):
+        failed += compare_folder(originals, written, int(part))
     sys.exit(1 if failed else 0)
 
 
 def golden(folder):
     """The modules of JAX's test data that keep exports call them `serializations`."""
+    folder = pathlib.Path(folder)
     count = 0
     for module in pkgutil.iter_modules(export_back_compat_test_data.__path__):
         if not module.name.startswith("export_with_"):
@@ -258,7 +333,7 @@ def main():
     commands = {"golden": golden, "compare": compare}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
-    commands[sys.argv[1]](*map(pathlib.Path, sys.argv[2:]))
+    commands[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ mod check;
 mod convert;
 mod export;
 mod golden;
+mod interchange;
 mod kinds;
 mod mismatch;
 mod run;

@@ -140,7 +140,14 @@ fn what_a_later_minor_version_adds_is_ignored() {
         (compressed.codec, compressed.raw) = (7, Some((1000, Digest::of(b"unknown"))));
         file.sections.push(compressed);
         let file = file.manifest(b"\xa8producer\x83", b"\xa8producer\x84\xa3new\x91\xc0");
-        file.manifest(b"\x8a\xa8producer", b"\x8b\xa5newer\x81\xa1x\xc2\xa8producer")
+        let derivatives = b"\xabderivatives\x91\x83\xa9signature\x83\xa8function\xa4main\xa6inputs\x90\xa7outputs\x90\xaccustom_calls\x90\xa9constants\x90";
+        let fields = [
+            b"\x8c".as_slice(),
+            derivatives,
+            b"\xa5newer\x81\xa1x\xc2\xa8producer",
+        ]
+        .concat();
+        file.manifest(b"\x8a\xa8producer", &fields)
     });
     forged.run().expect(0).says("sum: tensor<2x3xf32>");
     run(&[&"verify", &forged.file]).expect(0).says("every byte");

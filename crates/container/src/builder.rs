@@ -7,7 +7,7 @@ use crate::compat::Reader;
 use crate::container::Container;
 use crate::error::{Classify, Error, ErrorKind, Fault};
 use crate::header::CONTAINER_VERSION;
-use crate::manifest::{Constant, Manifest};
+use crate::manifest::{Constant, CustomCall, Derivative, Manifest};
 use crate::table::{SectionKind, derivative_name};
 use crate::writer::{ConstantSource, Output, Writer, Written};
 
@@ -18,10 +18,12 @@ use crate::writer::{ConstantSource, Output, Writer, Written};
 pub struct ContainerBuilder<'a> {
     manifest: Manifest,
     program: &'a [u8],
-    derivatives: Vec<Vec<u8>>,
-    constants: Vec<(ConstantType, ConstantSource<'a>)>,
+    constants: Vec<NewConstant<'a>>,
+    derivatives: Vec<(Vec<u8>, Vec<NewConstant<'a>>)>,
     extras: Vec<Extra>,
 }
+
+type NewConstant<'a> = (ConstantType, ConstantSource<'a>);
 
 /// Type of a hoisted constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,23 +45,22 @@ struct Extra {
 impl<'a> ContainerBuilder<'a> {
     /// An artifact of `program`, in the format that `manifest` names.
     ///
-    /// [`Manifest::constants`] is replaced by what [`ContainerBuilder::constant`] adds; required features, custom calls and
-    /// waivers are sorted.
+    /// [`Manifest::constants`] and [`Manifest::derivatives`] are replaced by what [`ContainerBuilder::constant`] and
+    /// [`ContainerBuilder::derivative`] add; required features, custom calls and waivers are sorted.
     #[must_use]
     pub fn new(mut manifest: Manifest, program: &'a [u8]) -> Self {
         manifest.constants.clear();
+        manifest.derivatives.clear();
         manifest.required_features.sort();
         manifest.required_features.dedup();
-        manifest
-            .custom_calls
-            .sort_by(|a, b| (&a.target, a.api_version).cmp(&(&b.target, b.api_version)));
+        sort(&mut manifest.custom_calls);
         manifest.custom_call_waivers.sort();
         manifest.custom_call_waivers.dedup();
         Self {
             manifest,
             program,
-            derivatives: Vec::new(),
             constants: Vec::new(),
+            derivatives: Vec::new(),
             extras: Vec::new(),
         }
     }
@@ -71,9 +72,18 @@ impl<'a> ContainerBuilder<'a> {
         self.constants.push((constant_type, source));
     }
 
-    /// Adds the program of the next derivative: the vector-Jacobian product of the program or derivative before it.
-    pub fn derivative(&mut self, program: Vec<u8>) {
-        self.derivatives.push(program);
+    /// Adds the next derivative, the vector-Jacobian product of the program or derivative before it: what the manifest says
+    /// of it, its program and its constants, as [`ContainerBuilder::constant`] takes them.
+    pub fn derivative(
+        &mut self,
+        mut derivative: Derivative,
+        program: Vec<u8>,
+        constants: Vec<(ConstantType, ConstantSource<'a>)>,
+    ) {
+        derivative.constants.clear();
+        sort(&mut derivative.custom_calls);
+        self.manifest.derivatives.push(derivative);
+        self.derivatives.push((program, constants));
     }
 
     /// Adds a section of the application's own, at most [`crate::limits::PAYLOAD_BYTES`] long. `kind` is none that this
@@ -150,21 +160,24 @@ impl<'a> ContainerBuilder<'a> {
         }
         let mut writer = Writer::begin(output)?;
         writer.section(SectionKind::PROGRAM, true, "program".to_owned(), program, true)?;
-        for (order, derivative) in (1..).zip(derivatives) {
-            let name = derivative_name(order);
-            writer.section(SectionKind::DERIVATIVE, false, name, &derivative, true)?;
+        let mut all_constants = vec![constants];
+        for (order, (program, constants)) in (1..).zip(derivatives) {
+            writer.section(
+                SectionKind::DERIVATIVE,
+                false,
+                derivative_name(order),
+                &program,
+                true,
+            )?;
+            all_constants.push(constants);
         }
-        for (argument, (constant_type, source)) in (manifest.signature.inputs.len()..).zip(constants) {
-            let (section, digest) = writer.constant(source)?;
-            let ConstantType { dtype, shape } = constant_type;
-            let argument = u32::try_from(argument).map_err(|_| BuildError::Arguments)?;
-            manifest.constants.push(Constant {
-                argument,
-                section,
-                dtype,
-                shape,
-                digest,
-            });
+        let derivatives = manifest.derivatives.iter_mut();
+        let derivatives = derivatives.map(|one| (one.signature.inputs.len(), &mut one.constants));
+        let program = (manifest.signature.inputs.len(), &mut manifest.constants);
+        for ((inputs, listed), constants) in std::iter::once(program).chain(derivatives).zip(all_constants) {
+            for (argument, constant) in (inputs..).zip(constants) {
+                listed.push(write_constant(&mut writer, argument, constant)?);
+            }
         }
         writer.chunk_digests()?;
         for Extra {
@@ -181,6 +194,26 @@ impl<'a> ContainerBuilder<'a> {
         writer.section(SectionKind::MANIFEST, true, "manifest".to_owned(), &bytes, true)?;
         writer.finish()
     }
+}
+
+fn sort(custom_calls: &mut [CustomCall]) {
+    custom_calls.sort_by(|a, b| (&a.target, a.api_version).cmp(&(&b.target, b.api_version)));
+}
+
+fn write_constant<O: Output + ?Sized>(
+    writer: &mut Writer<'_, O>,
+    argument: usize,
+    (constant_type, source): NewConstant<'_>,
+) -> Result<Constant, Fault> {
+    let (section, digest) = writer.constant(source)?;
+    let ConstantType { dtype, shape } = constant_type;
+    Ok(Constant {
+        argument: u32::try_from(argument).map_err(|_| BuildError::Arguments)?,
+        section,
+        dtype,
+        shape,
+        digest,
+    })
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -460,22 +460,22 @@ fn checked_manifest(bytes: &[u8], header: &Header, table: &SectionTable) -> Resu
     Ok(manifest)
 }
 
-/// Manifest and table agree: each constant has its section, and no section is without a use. Derivatives may have constants
-/// of their own.
+/// Manifest and table agree: each derivative and each constant has its section, and no section is without a use.
 fn check_constants(manifest: &Manifest, table: &SectionTable) -> Result<(), ContainerError> {
+    let (sections, described) = (table.derivatives().count(), manifest.derivatives.len());
+    if sections != described {
+        return Err(ContainerError::Derivatives { sections, described });
+    }
     let mut unused: BTreeMap<_, _> = table
         .iter()
         .filter(|(_, section)| section.kind == SectionKind::CONSTANT)
         .map(|(_, section)| (section.name.as_str(), (section.raw_digest, false)))
         .collect();
-    for constant in &manifest.constants {
+    for constant in manifest.parts().flat_map(|part| part.constants) {
         match unused.get_mut(constant.section.as_str()) {
             Some((digest, used)) if *digest == constant.digest => *used = true,
             _ => return Err(ContainerError::Constant(constant.argument)),
         }
-    }
-    if table.derivatives().next().is_some() {
-        return Ok(());
     }
     match unused.iter().find(|(_, (_, used))| !used) {
         Some((name, _)) => Err(ContainerError::UnusedConstant((*name).to_owned())),
@@ -507,6 +507,8 @@ pub(crate) enum ContainerError {
     Constant(u32),
     #[error("constant section `{0}` is not used by the manifest")]
     UnusedConstant(String),
+    #[error("the file has {sections} derivatives, its manifest describes {described}")]
+    Derivatives { sections: usize, described: usize },
     #[error("the section id belongs to another file")]
     ForeignSection,
 }

@@ -16,7 +16,8 @@ use crate::limits;
 /// Changelog:
 /// * 0.9: a preview, without a compatibility window. This release still reads it.
 /// * 1.0: the first version that promises one. Against 0.9: the manifest requires `producer.released` and has
-///   `custom_call_waivers`; `program.version` has three numbers; sections of kind 5 are derivatives of the program; what
+///   `custom_call_waivers`; `program.version` has three numbers; sections of kind 5 are derivatives of the program, which
+///   `derivatives` describes; `interface` says how the program is called from where it was written; what
 ///   decides about reading (producer, program, platforms, required features, calling convention) has a fixed form and is
 ///   decoded first; reserved bytes and flags stay zero for the whole major version.
 pub const CONTAINER_VERSION: FormatVersion = FormatVersion::new(1, 0);
@@ -24,7 +25,7 @@ pub const CONTAINER_VERSION: FormatVersion = FormatVersion::new(1, 0);
 /// BLAKE3 of the description that [`crate::schema`] makes of this version. A change of the format without a new version
 /// makes it wrong, which a test finds.
 #[cfg(test)]
-pub(crate) const SCHEMA_DIGEST: &str = "0554349ca515d5958ae39ae6343db0de70955f02a7bdbbf4cc40e4c37c5530f2";
+pub(crate) const SCHEMA_DIGEST: &str = "d38b6f20eb1da0edb6843eb9548806e2d36a13440e9fc2f8fc723c61f43f0564";
 
 /// The oldest reader that understands what this crate writes: the first of the major version, since features and required
 /// sections tell what an older minor version lacks.

@@ -30,6 +30,8 @@
 //!     custom_call_waivers: vec![],
 //!     constants: vec![],
 //!     dimensions: None,
+//!     interface: None,
+//!     derivatives: vec![],
 //!     created: None,
 //!     metadata: [("comment".to_owned(), "an example".to_owned())].into(),
 //! };

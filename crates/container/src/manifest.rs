@@ -15,6 +15,8 @@
 //!
 //! Data types, expressions and formats are text here: the container does not interpret them.
 
+pub mod interface;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -29,6 +31,7 @@ use crate::error::{Classify, ErrorKind, Fault};
 use crate::identity::RawDigest;
 use crate::limits;
 use crate::messagepack;
+use interface::Interface;
 
 /// What a file says about its program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +60,12 @@ pub struct Manifest {
     /// requires a feature, so that no reader ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Dimensions>,
+    /// How the program is called from the language that it was written in; absent where nobody said. Since 1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<Interface>,
+    /// The derivatives, one for each section of that kind, in order. Filled by the writer. Since 1.0; absent means none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub derivatives: Vec<Derivative>,
     /// Seconds since 1970-01-01 UTC. Only present when the user asks, because it makes equal exports differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<u64>,
@@ -179,7 +188,95 @@ pub struct Constant {
     pub digest: RawDigest,
 }
 
+/// What the manifest says of the program of a derivative: what it says of the program itself, where they may differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Derivative {
+    /// As [`Manifest::signature`].
+    pub signature: Signature,
+    /// As [`Manifest::custom_calls`].
+    pub custom_calls: Vec<CustomCall>,
+    /// As [`Manifest::constants`]. Filled by the writer.
+    pub constants: Vec<Constant>,
+    /// As [`Manifest::dimensions`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<Dimensions>,
+    /// As [`Manifest::interface`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<Interface>,
+}
+
+/// What a manifest says of one program: the program itself, or a derivative.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramPart<'a> {
+    /// How it is called.
+    pub signature: &'a Signature,
+    /// Custom calls that it makes.
+    pub custom_calls: &'a [CustomCall],
+    /// Constants that were hoisted out of it.
+    pub constants: &'a [Constant],
+    /// Dimension variables of the signature.
+    pub dimensions: Option<&'a Dimensions>,
+    /// How it is called from the language that it was written in.
+    pub interface: Option<&'a Interface>,
+}
+
+impl Derivative {
+    /// What is said of the derivative's program.
+    #[must_use]
+    pub fn part(&self) -> ProgramPart<'_> {
+        ProgramPart {
+            signature: &self.signature,
+            custom_calls: &self.custom_calls,
+            constants: &self.constants,
+            dimensions: self.dimensions.as_ref(),
+            interface: self.interface.as_ref(),
+        }
+    }
+}
+
+impl ProgramPart<'_> {
+    /// The rules that hold between fields.
+    fn check(&self) -> Result<(), Fault> {
+        let Self {
+            signature,
+            custom_calls,
+            constants,
+            dimensions: _,
+            interface,
+        } = self;
+        if signature.function.is_empty() {
+            return Err(ManifestError::Empty("signature.function").into());
+        }
+        check_values("input", &signature.inputs)?;
+        check_values("output", &signature.outputs)?;
+        if !custom_calls.is_sorted_by(|a, b| (&a.target, a.api_version) < (&b.target, b.api_version)) {
+            return Err(ManifestError::Order.into());
+        }
+        for leaf_type in interface.iter().flat_map(|interface| &interface.types) {
+            limits::RANK.check(leaf_type.shape.len() as u64)?;
+        }
+        check_constants(constants, signature.inputs.len())
+    }
+}
+
 impl Manifest {
+    /// What is said of the program itself.
+    #[must_use]
+    pub fn part(&self) -> ProgramPart<'_> {
+        ProgramPart {
+            signature: &self.signature,
+            custom_calls: &self.custom_calls,
+            constants: &self.constants,
+            dimensions: self.dimensions.as_ref(),
+            interface: self.interface.as_ref(),
+        }
+    }
+
+    /// What is said of the program and of each derivative, in order.
+    pub fn parts(&self) -> impl Iterator<Item = ProgramPart<'_>> {
+        std::iter::once(self.part()).chain(self.derivatives.iter().map(Derivative::part))
+    }
+
     /// The manifest's bytes.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, Fault> {
         Ok(rmp_serde::to_vec_named(self).map_err(ManifestError::Encode)?)
@@ -206,14 +303,16 @@ impl Manifest {
         let Self {
             producer,
             program,
-            signature,
+            signature: _,
             platforms: _,
             required_features,
             calling_convention: _,
-            custom_calls,
+            custom_calls: _,
             custom_call_waivers,
-            constants,
+            constants: _,
             dimensions: _,
+            interface: _,
+            derivatives,
             created: _,
             metadata: _,
         } = self;
@@ -221,26 +320,26 @@ impl Manifest {
             ("producer.name", &producer.name),
             ("program.name", &program.name),
             ("program.version", &program.version),
-            ("signature.function", &signature.function),
         ] {
             if text.is_empty() {
                 return Err(ManifestError::Empty(field).into());
             }
         }
-        check_values("input", &signature.inputs)?;
-        check_values("output", &signature.outputs)?;
-        let ascending = required_features.is_sorted_by(|a, b| a < b)
-            && custom_calls.is_sorted_by(|a, b| (&a.target, a.api_version) < (&b.target, b.api_version))
-            && custom_call_waivers.is_sorted_by(|a, b| a < b);
-        if !ascending {
+        limits::DERIVATIVES.check(derivatives.len() as u64)?;
+        self.parts().try_for_each(|part| part.check())?;
+        if !required_features.is_sorted_by(|a, b| a < b) || !custom_call_waivers.is_sorted_by(|a, b| a < b) {
             return Err(ManifestError::Order.into());
         }
-        let called = |target: &&String| custom_calls.iter().any(|call| call.target == **target);
-        if let Some(stray) = custom_call_waivers.iter().find(|target| !called(target)) {
+        let called: BTreeSet<&String> = self
+            .parts()
+            .flat_map(|part| part.custom_calls)
+            .map(|call| &call.target)
+            .collect();
+        if let Some(stray) = custom_call_waivers.iter().find(|target| !called.contains(target)) {
             return Err(ManifestError::Waiver(stray.clone()).into());
         }
         program_version(&program.version)?;
-        check_constants(constants, signature.inputs.len())
+        Ok(())
     }
 }
 

@@ -13,13 +13,107 @@ use crate::builder::{ConstantType, ContainerBuilder};
 use crate::container::Container;
 use crate::header::{CONTAINER_VERSION, MAGIC, OLDEST_READER, SCHEMA_DIGEST};
 use crate::limits;
+use crate::manifest::interface::{
+    Device, DisabledCheck, Donation, Interface, Layout, Leaf, LeafType, Mesh, MeshAxis, Node, Origin,
+    Sharding, Values,
+};
 use crate::manifest::{
-    CustomCall, Dim, DimensionVariable, Dimensions, Manifest, Producer, ProgramFormat, Signature, Value,
+    CustomCall, Derivative, Dim, DimensionVariable, Dimensions, Manifest, Producer, ProgramFormat, Signature,
+    Value,
 };
 use crate::table::{ALIGNMENT_LOGS, Codec, KINDS, SectionKind};
 use crate::writer::ConstantSource;
 
-/// With everything that a manifest may hold.
+/// With everything that an interface may hold.
+fn interface() -> Interface {
+    let node = Node {
+        kind: "custom".into(),
+        children: 1,
+        keys: vec!["key".into()],
+        name: Some("name".into()),
+        data: vec![7],
+    };
+    let leaf = Leaf {
+        leaf_type: 0,
+        sharding: Some(0),
+        weak_type: true,
+    };
+    let values = Values {
+        tree: vec![node],
+        leaves: vec![leaf],
+    };
+    Interface {
+        function: "f".into(),
+        calling_convention: 10,
+        inputs: values.clone(),
+        outputs: values,
+        kept_inputs: vec![0],
+        devices: 2,
+        ordered_effects: vec!["ordered".into()],
+        unordered_effects: vec!["unordered".into()],
+        disabled_checks: vec![DisabledCheck {
+            check: "custom_call".into(),
+            target: Some("target".into()),
+        }],
+        uses_global_constants: true,
+        types: vec![LeafType {
+            dtype: "f32".into(),
+            shape: vec![Dim::Size(2), Dim::Expression("b".into())],
+            memory_space: "device".into(),
+        }],
+        meshes: vec![Mesh {
+            axes: vec![MeshAxis {
+                name: "x".into(),
+                size: 2,
+                axis_type: "auto".into(),
+            }],
+            device: Some(Device {
+                kind: "cpu".into(),
+                cores: Some(1),
+                platform: Some("cpu".into()),
+            }),
+        }],
+        shardings: vec![Sharding {
+            mesh: 0,
+            partitions: vec![vec!["x".into()]],
+            reduced: vec!["y".into()],
+            unreduced: vec!["z".into()],
+            memory_kind: Some("kind".into()),
+        }],
+        donations: vec![Donation {
+            input: 0,
+            output: Some(0),
+        }],
+        layouts: vec![Layout {
+            side: "input".into(),
+            position: 0,
+            mode: "default".into(),
+        }],
+        origin: Some(Origin {
+            serialization_version: 12,
+            release: Some("0.12.0".into()),
+        }),
+    }
+}
+
+fn derivative() -> Derivative {
+    let Manifest {
+        signature,
+        custom_calls,
+        dimensions,
+        interface,
+        ..
+    } = manifest();
+    Derivative {
+        signature,
+        custom_calls,
+        constants: vec![],
+        dimensions,
+        interface,
+    }
+}
+
+/// With everything that a manifest may hold, derivatives apart.
 fn manifest() -> Manifest {
     let value = |name: &str, shape| Value {
         name: name.into(),
@@ -62,6 +156,8 @@ fn manifest() -> Manifest {
             }],
             constraints: vec!["b >= 2".into()],
         }),
+        interface: Some(interface()),
+        derivatives: vec![],
         created: Some(0),
         metadata: [("key".to_owned(), "value".to_owned())].into(),
     }
@@ -71,11 +167,12 @@ fn manifest() -> Manifest {
 fn file() -> Vec<u8> {
     let constant = vec![7; (1 << 20) + 1];
     let mut builder = ContainerBuilder::new(manifest(), b"program");
-    builder.derivative(b"derivative".to_vec());
     let constant_type = ConstantType {
         dtype: "ui8".into(),
         shape: vec![(1 << 20) + 1],
     };
+    let constants = vec![(constant_type.clone(), ConstantSource::Bytes(&constant))];
+    builder.derivative(derivative(), b"derivative".to_vec(), constants);
     builder.constant(constant_type, ConstantSource::Bytes(&constant));
     builder.extra(SectionKind::new(0x8000), false, "extra", b"extra".to_vec());
     let mut output = Cursor::new(Vec::new());

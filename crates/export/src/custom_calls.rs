@@ -44,18 +44,25 @@ pub(crate) fn opaque_targets(calls: &[CustomCall]) -> Vec<String> {
     targets.into_iter().cloned().collect()
 }
 
-/// The waivers of a file with these calls: each opaque target needs one, and no other target has any.
-pub(crate) fn waivers(calls: &[CustomCall], waived: &Waivers) -> Result<Vec<String>, ExportError> {
+/// The waivers of a file with these calls: each opaque target needs one, given now or by whoever exported the program before.
+/// One that is given now is for a target that needs it.
+pub(crate) fn waivers(
+    calls: &[CustomCall],
+    given: &Waivers,
+    before: &Waivers,
+) -> Result<Vec<String>, ExportError> {
     let opaque = opaque_targets(calls);
-    let Waivers::Targets(waived) = waived else {
-        return Ok(opaque);
-    };
-    if let Some(target) = opaque.iter().find(|target| !waived.contains(*target)) {
+    let waived = |target: &&String| !given.covers(target) && !before.covers(target);
+    if let Some(target) = opaque.iter().find(waived) {
         return Err(ExportError::input(format!(
             "the program calls `{target}`, which has no guarantee to stay what it is; accept that with `--allow-custom-call {target}`"
         )));
     }
-    match waived.iter().find(|target| !opaque.contains(target)) {
+    let stray = match given {
+        Waivers::Targets(targets) => targets.iter().find(|target| !opaque.contains(target)),
+        Waivers::All => None,
+    };
+    match stray {
         Some(stray) => Err(ExportError::input(format!(
             "a waiver is given for `{stray}`, which is no custom call of the program or needs none"
         ))),
@@ -70,6 +77,28 @@ pub enum Waivers {
     Targets(BTreeSet<String>),
     /// Whatever the program calls, for a file that is not kept.
     All,
+}
+
+/// The word of `jax.export` for every target.
+const ALL: &str = "ALL";
+
+impl Waivers {
+    /// Whether a target is accepted.
+    pub(crate) fn covers(&self, target: &str) -> bool {
+        match self {
+            Self::Targets(targets) => targets.contains(target),
+            Self::All => true,
+        }
+    }
+
+    /// The waivers of `jax.export`, where one target stands for all.
+    pub(crate) fn of_jax<'a>(targets: impl Iterator<Item = &'a str>) -> Self {
+        let targets: BTreeSet<String> = targets.map(str::to_owned).collect();
+        match targets.contains(ALL) {
+            true => Self::All,
+            false => Self::Targets(targets),
+        }
+    }
 }
 
 impl Default for Waivers {

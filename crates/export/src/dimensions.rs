@@ -1,5 +1,7 @@
 //! Named dimensions: shapes that a user gives a program, and how they are stored and come back.
 
+mod stated;
+
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
@@ -11,6 +13,8 @@ use artifact_refine::{Fact, RefineError, refine};
 
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
+
+pub(crate) use stated::{constrained, opened, unstated};
 
 /// Shapes and constraints as texts of the dimension language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,7 +124,10 @@ fn list(variables: &BTreeSet<Variable>) -> String {
 
 /// The scope of variables and constraints. A variable is at least 1, unless a constraint lets it be 0.
 fn scope(variables: &BTreeSet<Variable>, texts: &[String]) -> Result<Scope, ExportError> {
-    let constraints = parsed(texts)?;
+    scope_of(variables, parsed(texts)?)
+}
+
+fn scope_of(variables: &BTreeSet<Variable>, constraints: Vec<Constraint>) -> Result<Scope, ExportError> {
     let mut builder = Scope::builder();
     for variable in variables {
         let may_be_empty = constraints
@@ -172,17 +179,20 @@ fn lets_be_empty(constraint: &Constraint, variable: &Variable) -> bool {
     bound.is_some_and(|bound| bound <= 0)
 }
 
-/// The results of the entry for the shapes of the arguments.
-fn outputs(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Vec<Argument>, ExportError> {
+/// What is known of the arguments of the entry: inputs as the signature has them, then hoisted constants.
+fn facts(module: &Module, entry: FunctionId, signature: &Signature) -> Vec<Fact> {
     let given = signature.inputs.iter().map(|input| input.ty.clone());
     let hoisted = module.functions[entry]
         .arguments
         .iter()
         .skip(signature.inputs.len());
-    let facts: Vec<Fact> = given
-        .chain(hoisted.map(|argument| argument.ty.clone()))
-        .map(Fact::of_type)
-        .collect();
+    let types = given.chain(hoisted.map(|argument| argument.ty.clone()));
+    types.map(Fact::of_type).collect()
+}
+
+/// The results of the entry for the shapes of the arguments.
+fn outputs(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Vec<Argument>, ExportError> {
+    let facts = facts(module, entry, signature);
     let refined = refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))?;
     let results = &refined.module.functions[refined.entry].results;
     let outputs = signature.outputs.iter().zip(results);
@@ -234,9 +244,9 @@ pub(crate) fn restored(
     module: &Module,
     entry: FunctionId,
     mut signature: Signature,
-    manifest: &manifest::Manifest,
+    said: manifest::ProgramPart<'_>,
 ) -> Result<Signature, ExportError> {
-    let Some(dimensions) = &manifest.dimensions else {
+    let Some(dimensions) = said.dimensions else {
         return Ok(signature);
     };
     let mut builder = Scope::builder();
@@ -249,7 +259,7 @@ pub(crate) fn restored(
     signature.dimensions = builder
         .build()
         .map_err(|error| ExportError::input(error.to_string()))?;
-    for (input, said) in signature.inputs.iter_mut().zip(&manifest.signature.inputs) {
+    for (input, said) in signature.inputs.iter_mut().zip(&said.signature.inputs) {
         input.ty = stored_type(input, said)?;
     }
     signature.outputs = outputs(module, entry, &signature)?;

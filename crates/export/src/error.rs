@@ -38,6 +38,23 @@ impl ExportError {
         }
     }
 
+    /// Wrong input, with the error that says why.
+    pub(crate) fn because(
+        what: impl Into<String>,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            source: Some(Box::new(source)),
+            ..Self::input(what)
+        }
+    }
+
+    /// The same error, of a part of what was given.
+    pub(crate) fn within(mut self, part: &str) -> Self {
+        self.what = format!("{part}: {}", self.what);
+        self
+    }
+
     /// A program that does not verify.
     pub(crate) fn invalid(diagnostics: Vec<Diagnostic>) -> Self {
         let what = "the program breaks rules of StableHLO".to_owned();

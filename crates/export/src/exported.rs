@@ -1,19 +1,27 @@
-//! A verified program with its signature.
+//! A verified program with all that is known of how it is called.
 
 use artifact_chlo::recognise;
+use artifact_dims::Assignment;
 use artifact_ir::module::{Function, FunctionId, Module};
 use artifact_ir::verify::verify;
 
+use crate::custom_calls::Waivers;
 use crate::dimensions::{self, Shapes};
 use crate::error::ExportError;
-use crate::signature::Signature;
+use crate::interface::{self, Conventions, Interface};
+use crate::signature::{Argument, Signature};
 
-/// A program that verifies, with an entry function.
+/// A program that verifies, with an entry function, and what its exporter said of it: platforms, the interface of its caller,
+/// waivers, and the program of its vector-Jacobian product.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    module: Module,
-    entry: FunctionId,
-    signature: Signature,
+    pub(crate) module: Module,
+    pub(crate) entry: FunctionId,
+    pub(crate) signature: Signature,
+    pub(crate) platforms: Vec<String>,
+    pub(crate) interface: Option<Interface>,
+    pub(crate) waived: Waivers,
+    pub(crate) vjp: Option<Box<Exported>>,
 }
 
 impl Exported {
@@ -39,6 +47,10 @@ impl Exported {
             module,
             entry,
             signature,
+            platforms: Vec::new(),
+            interface: None,
+            waived: Waivers::default(),
+            vjp: None,
         })
     }
 
@@ -74,6 +86,89 @@ impl Exported {
     #[must_use]
     pub const fn signature(&self) -> &Signature {
         &self.signature
+    }
+
+    /// The platforms that the program is for; none means any. Where there are several and the program takes its position among
+    /// them, [`Conventions::platform_index`] says so.
+    #[must_use]
+    pub fn platforms(&self) -> &[String] {
+        &self.platforms
+    }
+
+    /// How its caller sees it, where that is known.
+    #[must_use]
+    pub const fn interface(&self) -> Option<&Interface> {
+        self.interface.as_ref()
+    }
+
+    /// The program of its vector-Jacobian product, if it was exported too.
+    #[must_use]
+    pub fn vjp(&self) -> Option<&Self> {
+        self.vjp.as_deref()
+    }
+
+    /// The program, its vector-Jacobian product, that of this one, and so on.
+    pub fn with_vjps(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |exported| exported.vjp())
+    }
+
+    /// What the attributes of the entry say.
+    #[must_use]
+    pub fn conventions(&self) -> Conventions {
+        Conventions::of(self.entry_function())
+    }
+
+    /// For these platforms.
+    ///
+    /// # Errors
+    /// When the program takes its position among several platforms and these are not, or does not and these are.
+    pub fn with_platforms(mut self, platforms: Vec<String>) -> Result<Self, ExportError> {
+        if let Some(interface) = &self.interface {
+            let (module, conventions) = (&self.module, self.conventions());
+            interface::check(interface, &platforms, module, &conventions, &self.signature)?;
+        }
+        self.platforms = platforms;
+        Ok(self)
+    }
+
+    /// The same function, of which the program was rewritten for values of the dimension variables. `vjp` is its rewritten
+    /// vector-Jacobian product.
+    ///
+    /// # Errors
+    /// As [`Exported::new`], and when the program is called in another way than the interface says.
+    pub fn rewritten(
+        self,
+        module: Module,
+        values: &Assignment,
+        vjp: Option<Self>,
+    ) -> Result<Self, ExportError> {
+        let new = Self::new(module)?;
+        let interface = self
+            .interface
+            .map(|interface| interface.bound(values))
+            .transpose()?;
+        let named = |old: Vec<Argument>, new: Vec<Argument>| {
+            let pairs = old.into_iter().zip(new);
+            pairs
+                .map(|(old, new)| Argument {
+                    name: old.name,
+                    ty: new.ty,
+                })
+                .collect()
+        };
+        let signature = Signature {
+            inputs: named(self.signature.inputs, new.signature.inputs),
+            outputs: named(self.signature.outputs, new.signature.outputs),
+            ..new.signature
+        };
+        let new = Self {
+            signature,
+            interface,
+            waived: self.waived,
+            vjp: vjp.map(Box::new),
+            ..new
+        };
+        new.with_platforms(self.platforms)
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a verified program to an artifact file and back.
 //!
-//! [`Exported`] is a verified program with the signature that its users see. [`pack`] writes it: large constants leave the
+//! [`Exported`] is a verified program with the signature that its users see; one of `jax.export` has an [`Interface`] too, and
+//! the programs of its vector-Jacobian products. [`pack`] writes it: large constants leave the
 //! program and become sections ([`hoist`]), the program becomes a section too, and the manifest says how to call it.
 //! [`Loaded`] is what comes back: the program as it is stored, and its constants as views into the file. [`restore`] puts the
 //! constants back where a program must stand alone. [`upgrade`] rewrites what an older release wrote. [`program_identity`] is one
@@ -17,6 +18,8 @@ mod error;
 mod exported;
 pub mod hoist;
 mod identity;
+mod interface;
+mod jax;
 mod loaded;
 mod pack;
 mod program;
@@ -30,8 +33,10 @@ pub use dimensions::Shapes;
 pub use error::{ExportError, ExportErrorKind};
 pub use exported::{Exported, verified};
 pub use identity::program_identity;
+pub use interface::{Conventions, Donation, Interface, Layout, Origin, Side};
+pub use jax::JAX_STABLEHLO;
 pub use loaded::{Loaded, read_options, reader};
-pub use pack::{CALLING_CONVENTION, PackOptions, UnknownReader, pack, reader_release};
+pub use pack::{CALLING_CONVENTION, PackOptions, UnknownReader, describe, pack, reader_release};
 pub use program::{PROGRAM_FORMAT, StablehloVersion, StablehloVersionError, portable};
 pub use signature::{Argument, Signature};
 pub use upgrade::{Change, UPGRADED_FROM, Upgraded, is_current, upgrade};

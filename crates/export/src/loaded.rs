@@ -4,18 +4,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::compat::{Reader, Requirements};
-use artifact_container::manifest::Manifest;
+use artifact_container::manifest::ProgramPart;
 use artifact_container::{Container, ReadOptions, SectionId};
 use artifact_core::blob::Blob;
+use artifact_core::version::FormatVersion;
 use artifact_dims::Scope;
 use artifact_ir::literal::Literal;
 use artifact_ir::location::{Location, LocationId};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::TensorType;
 
-use crate::custom_calls::custom_calls;
+use crate::custom_calls::{Waivers, custom_calls};
 use crate::dimensions;
 use crate::error::ExportError;
+use crate::exported::Exported;
+use crate::interface::{self, Conventions, Interface};
 use crate::pack::{CALLING_CONVENTION, signature_entry};
 use crate::program;
 use crate::restore::restore;
@@ -27,14 +30,16 @@ pub struct Loaded {
     module: Module,
     entry: FunctionId,
     signature: Signature,
+    interface: Option<Interface>,
     constants: Vec<Literal>,
     requirements: Requirements,
     platforms: Vec<String>,
+    container: Arc<Container>,
 }
 
 impl Loaded {
     /// Opens an artifact, checks it, and verifies its program. Constants are views into the mapped file; each is checked
-    /// against its digest here.
+    /// against its digest here. Derivatives are left alone until [`Loaded::into_exported`] reads them.
     ///
     /// # Errors
     /// A file that is damaged, needs another tool, or whose parts do not fit each other.
@@ -48,20 +53,38 @@ impl Loaded {
     /// See [`Loaded::open`].
     pub fn from_container(container: &Arc<Container>) -> Result<Self, ExportError> {
         reader().check(container.requirements())?;
-        let mut module = program::decode(&container.manifest().program.name, container.program()?)?;
+        Self::part(container, container.program()?, container.manifest().part())
+    }
+
+    /// One of the programs of a file, of which the manifest says this.
+    fn part(
+        container: &Arc<Container>,
+        program: Vec<u8>,
+        said: ProgramPart<'_>,
+    ) -> Result<Self, ExportError> {
+        let manifest = container.manifest();
+        let mut module = program::decode(&manifest.program.name, program)?;
         let entry = module
             .entry()
             .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;
-        let constants = constants(container)?;
-        let signature = signature(container, &module, entry, &constants)?;
+        let constants = constants(container, said)?;
+        let signature = signature(said, &module, entry, &constants)?;
+        let conventions = Conventions::of(&module.functions[entry]);
+        let interface = said.interface.map(|said| interface::read(said, &conventions));
+        let interface = interface.transpose()?;
+        if let Some(interface) = &interface {
+            interface::check(interface, &manifest.platforms, &module, &conventions, &signature)?;
+        }
         name_arguments(&mut module, entry, &signature);
         Ok(Self {
             module,
             entry,
             signature,
+            interface,
             constants,
             requirements: container.requirements().clone(),
-            platforms: container.manifest().platforms.clone(),
+            platforms: manifest.platforms.clone(),
+            container: Arc::clone(container),
         })
     }
 
@@ -95,6 +118,12 @@ impl Loaded {
         &self.platforms
     }
 
+    /// How its caller sees it, where the file says so.
+    #[must_use]
+    pub const fn interface(&self) -> Option<&Interface> {
+        self.interface.as_ref()
+    }
+
     /// What the file needs of its reader.
     #[must_use]
     pub const fn requirements(&self) -> &Requirements {
@@ -109,6 +138,50 @@ impl Loaded {
         restore(&mut self.module, self.entry, self.constants)?;
         Ok(self.module)
     }
+
+    /// All that the file holds: the program and those of its derivatives, each with its constants put back, and what the
+    /// manifest says of them.
+    ///
+    /// # Errors
+    /// When a derivative is damaged, or is not what the manifest says.
+    pub fn into_exported(self) -> Result<Exported, ExportError> {
+        let container = Arc::clone(&self.container);
+        let derivatives = container
+            .sections()
+            .derivatives()
+            .zip(&container.manifest().derivatives);
+        let mut vjp = None;
+        for ((section, row), said) in derivatives.collect::<Vec<_>>().into_iter().rev() {
+            let name = format!("the derivative `{}`", row.name);
+            let loaded = Self::part(&container, container.section_bytes(section)?, said.part());
+            let loaded = loaded.and_then(|loaded| loaded.exported(vjp.take()));
+            vjp = Some(loaded.map_err(|error| error.within(&name))?);
+        }
+        self.exported(vjp)
+    }
+
+    /// This program alone.
+    fn exported(mut self, vjp: Option<Exported>) -> Result<Exported, ExportError> {
+        restore(&mut self.module, self.entry, self.constants)?;
+        Ok(Exported {
+            module: self.module,
+            entry: self.entry,
+            signature: self.signature,
+            platforms: self.platforms,
+            interface: self.interface,
+            waived: waived(&self.container),
+            vjp: vjp.map(Box::new),
+        })
+    }
+}
+
+/// What the exporter accepted. Before version 1.0 that was everything, without a word.
+fn waived(container: &Container) -> Waivers {
+    if container.header().window().written < FormatVersion::new(1, 0) {
+        return Waivers::All;
+    }
+    let targets = container.manifest().custom_call_waivers.iter().cloned();
+    Waivers::Targets(targets.collect())
 }
 
 /// What this release reads, on any platform.
@@ -136,7 +209,7 @@ impl AsRef<[u8]> for ConstantView {
     }
 }
 
-fn constants(container: &Arc<Container>) -> Result<Vec<Literal>, ExportError> {
+fn constants(container: &Arc<Container>, said: ProgramPart<'_>) -> Result<Vec<Literal>, ExportError> {
     let constant = |constant: &artifact_container::manifest::Constant| {
         let missing = || ExportError::input(format!("the artifact has no section `{}`", constant.section));
         let (section, _) = container.sections().find(&constant.section).ok_or_else(missing)?;
@@ -153,17 +226,17 @@ fn constants(container: &Arc<Container>) -> Result<Vec<Literal>, ExportError> {
         let invalid = |error| ExportError::input(format!("the constant `{}`: {error}", constant.section));
         Literal::dense(ty, Blob::of_owner(Arc::new(view))).map_err(invalid)
     };
-    container.manifest().constants.iter().map(constant).collect()
+    said.constants.iter().map(constant).collect()
 }
 
 /// The names of the manifest with the types of the program; the two must agree.
 fn signature(
-    container: &Container,
+    said: ProgramPart<'_>,
     module: &Module,
     entry: FunctionId,
     constants: &[Literal],
 ) -> Result<Signature, ExportError> {
-    let manifest = &container.manifest().signature;
+    let manifest = said.signature;
     let function = &module.functions[entry];
     let inputs = function.arguments.len().checked_sub(constants.len());
     if inputs != Some(manifest.inputs.len()) || function.results.len() != manifest.outputs.len() {
@@ -206,8 +279,8 @@ fn signature(
         outputs: named(&manifest.outputs, &function.results),
         dimensions: Scope::default(),
     };
-    let signature = dimensions::restored(module, entry, signature, container.manifest())?;
-    check_manifest(container.manifest(), module, &signature)?;
+    let signature = dimensions::restored(module, entry, signature, said)?;
+    check_manifest(said, module, &signature)?;
     Ok(signature)
 }
 
@@ -244,8 +317,12 @@ fn said_type(value: &artifact_container::manifest::Value) -> String {
 }
 
 /// Refuses a manifest that says something else than the program does: who reads it believes it.
-fn check_manifest(manifest: &Manifest, module: &Module, signature: &Signature) -> Result<(), ExportError> {
-    let (said, is) = (&manifest.signature, signature_entry(signature));
+fn check_manifest(
+    manifest: ProgramPart<'_>,
+    module: &Module,
+    signature: &Signature,
+) -> Result<(), ExportError> {
+    let (said, is) = (manifest.signature, signature_entry(signature));
     if said.function != is.function {
         let (said, is) = (&said.function, &is.function);
         let what = format!("the manifest names the function `{said}`, the program's entry is `{is}`");
@@ -264,7 +341,7 @@ fn check_manifest(manifest: &Manifest, module: &Module, signature: &Signature) -
             return Err(ExportError::input(what));
         }
     }
-    if manifest.dimensions != dimensions::entry(signature) {
+    if manifest.dimensions != dimensions::entry(signature).as_ref() {
         let what = "the manifest lists other dimension variables or constraints than its shapes have";
         return Err(ExportError::input(what));
     }

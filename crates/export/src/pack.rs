@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use artifact_container::compat::{Reader, Requirements};
-use artifact_container::manifest::{self, Manifest, Producer, ProgramFormat};
+use artifact_container::manifest::{self, CustomCall, Derivative, Manifest, Producer, ProgramFormat};
 use artifact_container::release::{READER_RELEASES, RELEASED, ReaderRelease, SYMBOLIC_DIMENSIONS};
 use artifact_container::{ConstantSource, ConstantType, ContainerBuilder, Output, Written};
-use artifact_core::version::{FormatVersion, ProgramVersion};
+use artifact_core::version::FormatVersion;
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{Dim, Type};
 
-use crate::custom_calls::{Waivers, custom_calls, waivers};
+use crate::custom_calls::{Waivers, custom_calls, opaque_targets, waivers};
 use crate::dimensions;
 use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::hoist::hoist;
+use crate::interface;
 use crate::program::{self, PROGRAM_FORMAT, StablehloVersion};
 use crate::signature::{Argument, Signature};
 
@@ -26,8 +27,6 @@ pub const CALLING_CONVENTION: u32 = 1;
 pub struct PackOptions {
     /// Seconds since 1970-01-01 UTC to record; nothing by default, so that equal exports are equal files.
     pub created: Option<u64>,
-    /// Platforms that the program is for; none means any.
-    pub platforms: Vec<String>,
     /// Free-form texts.
     pub metadata: BTreeMap<String, String>,
     /// The oldest reader that must be able to read the file; any that knows what it needs by default.
@@ -61,7 +60,7 @@ fn versions() -> String {
     versions.collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the artifact of a program.
+/// Writes the artifact of a program, with those of its vector-Jacobian products.
 ///
 /// # Errors
 /// When the reader that was asked for cannot read the file, a custom call lacks a waiver, the output refuses a write, or the
@@ -71,23 +70,75 @@ pub fn pack(
     options: &PackOptions,
     output: &mut (impl Output + ?Sized),
 ) -> Result<Written, ExportError> {
-    let mut module = exported.module().clone();
-    let constants = hoist(&mut module, exported.entry());
-    let program = program::encode(module, options.stablehlo)?;
-    let manifest = manifest(exported, program.version, options)?;
+    let stored: Result<Vec<Stored>, ExportError> = exported
+        .with_vjps()
+        .map(|exported| Stored::of(exported, options.stablehlo))
+        .collect();
+    let stored = stored?;
+    let (program, derivatives) = stored
+        .split_first()
+        .ok_or_else(|| ExportError::input("there is no program"))?;
+    let mut manifest = manifest(exported, options)?;
+    let calls: Vec<CustomCall> = exported
+        .with_vjps()
+        .flat_map(|one| custom_calls(one.module()))
+        .collect();
+    manifest.custom_call_waivers = waivers(&calls, &options.waivers, &exported.waived)?;
     if let Some(release) = options.reader {
         check_readable(&Reader::of_release(release), &manifest)?;
     }
     let mut builder = ContainerBuilder::new(manifest, &program.bytes);
-    for constant in &constants {
-        let ty = constant.ty();
-        let constant_type = ConstantType {
-            dtype: ty.element.to_string(),
-            shape: ty.static_shape().unwrap_or_default(),
-        };
-        builder.constant(constant_type, ConstantSource::Bytes(dense_bytes(constant)));
+    for derivative in derivatives {
+        let (part, bytes) = (derivative.part.clone(), derivative.bytes.clone());
+        builder.derivative(part, bytes, derivative.constants().collect());
+    }
+    for (constant_type, source) in program.constants() {
+        builder.constant(constant_type, source);
     }
     Ok(builder.write_to(output)?)
+}
+
+/// What the manifest of an artifact says of a program, but for its constants, which only the writer knows. Waivers are those
+/// of whoever exported it before.
+///
+/// # Errors
+/// When the interface holds what a manifest cannot.
+pub fn describe(exported: &Exported) -> Result<Manifest, ExportError> {
+    let mut manifest = manifest(exported, &PackOptions::default())?;
+    let opaque = opaque_targets(&manifest.custom_calls);
+    let waived = opaque.into_iter().filter(|target| exported.waived.covers(target));
+    manifest.custom_call_waivers = waived.collect();
+    Ok(manifest)
+}
+
+/// A program as sections hold it.
+struct Stored {
+    bytes: Vec<u8>,
+    constants: Vec<Literal>,
+    part: Derivative,
+}
+
+impl Stored {
+    fn of(exported: &Exported, version: Option<StablehloVersion>) -> Result<Self, ExportError> {
+        let mut module = exported.module().clone();
+        let constants = hoist(&mut module, exported.entry());
+        Ok(Self {
+            bytes: program::encode(module, version)?.bytes,
+            constants,
+            part: part(exported)?,
+        })
+    }
+
+    fn constants(&self) -> impl Iterator<Item = (ConstantType, ConstantSource<'_>)> {
+        self.constants.iter().map(|constant| {
+            let ty = constant.ty();
+            let constant_type = ConstantType {
+                dtype: ty.element.to_string(),
+                shape: ty.static_shape().unwrap_or_default(),
+            };
+            (constant_type, ConstantSource::Bytes(dense_bytes(constant)))
+        })
+    }
 }
 
 /// Hoisting takes constants with all their elements given, never splats.
@@ -101,30 +152,49 @@ fn check_readable(reader: &Reader, manifest: &Manifest) -> Result<(), ExportErro
     Ok(reader.check_written(&needs)?)
 }
 
-fn manifest(
-    exported: &Exported,
-    version: ProgramVersion,
-    options: &PackOptions,
-) -> Result<Manifest, ExportError> {
-    let dimensions = dimensions::entry(exported.signature());
-    let custom_calls = custom_calls(exported.module());
+/// What a manifest says of one program.
+fn part(exported: &Exported) -> Result<Derivative, ExportError> {
+    let interface = exported.interface();
+    let interface = interface.map(|interface| interface::write(interface, &exported.conventions()));
+    Ok(Derivative {
+        signature: signature_entry(exported.signature()),
+        custom_calls: custom_calls(exported.module()),
+        constants: Vec::new(),
+        dimensions: dimensions::entry(exported.signature()),
+        interface: interface.transpose()?,
+    })
+}
+
+fn manifest(exported: &Exported, options: &PackOptions) -> Result<Manifest, ExportError> {
+    let Derivative {
+        signature,
+        custom_calls,
+        constants,
+        dimensions,
+        interface,
+    } = part(exported)?;
+    let mut signatures = exported.with_vjps().map(Exported::signature);
+    let symbolic = signatures.any(|signature| dimensions::entry(signature).is_some());
+    let version = options.stablehlo.unwrap_or(StablehloVersion::CURRENT).get();
     Ok(Manifest {
         producer: producer(),
         program: ProgramFormat {
             name: PROGRAM_FORMAT.to_owned(),
             version: version.to_string(),
         },
-        signature: signature_entry(exported.signature()),
-        platforms: options.platforms.clone(),
-        required_features: dimensions
-            .iter()
-            .map(|_| SYMBOLIC_DIMENSIONS.to_owned())
+        signature,
+        platforms: exported.platforms().to_vec(),
+        required_features: symbolic
+            .then(|| SYMBOLIC_DIMENSIONS.to_owned())
+            .into_iter()
             .collect(),
         calling_convention: CALLING_CONVENTION,
-        custom_call_waivers: waivers(&custom_calls, &options.waivers)?,
+        custom_call_waivers: Vec::new(),
         custom_calls,
-        constants: Vec::new(),
+        constants,
         dimensions,
+        interface,
+        derivatives: Vec::new(),
         created: options.created,
         metadata: options.metadata.clone(),
     })

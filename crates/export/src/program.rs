@@ -38,6 +38,11 @@ impl StablehloVersion {
     /// The newest version.
     pub const CURRENT: Self = Self(Self::RANGE.newest);
 
+    /// A version that is known to be in the range.
+    pub(crate) const fn of(version: ProgramVersion) -> Self {
+        Self(version)
+    }
+
     /// # Errors
     /// A version outside [`StablehloVersion::RANGE`].
     pub fn new(version: ProgramVersion) -> Result<Self, StablehloVersionError> {

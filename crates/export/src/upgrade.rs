@@ -6,11 +6,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use artifact_container::manifest::{Manifest, Producer, ProgramFormat};
+use artifact_container::manifest::{Constant, Manifest, Producer, ProgramFormat};
 use artifact_container::seal::DroppedSeals;
 use artifact_container::{
-    CONTAINER_VERSION, ConstantSource, ConstantType, Container, ContainerBuilder, Output, SectionKind,
-    Written,
+    CONTAINER_VERSION, ConstantSource, ConstantType, Container, ContainerBuilder, Output, Written,
 };
 use artifact_core::version::FormatVersion;
 
@@ -91,26 +90,21 @@ pub fn upgrade(
 ) -> Result<Upgraded, ExportError> {
     reader().check_rewritten(container.requirements(), CONTAINER_VERSION)?;
     container.verify_all()?;
-    refuse_constants_of_derivatives(container)?;
     let loaded = Loaded::from_container(container)?;
     let (bytes, format) = program(container, &loaded)?;
     let manifest = manifest(container, format);
     let changes = changes(container, &manifest);
     let mut builder = ContainerBuilder::new(manifest, &bytes);
-    for (section, _) in container.sections().derivatives() {
-        builder.derivative(container.section_bytes(section)?);
+    let derivatives = container
+        .sections()
+        .derivatives()
+        .zip(&container.manifest().derivatives);
+    for ((section, _), said) in derivatives {
+        let constants = constants(container, &said.constants)?;
+        builder.derivative(said.clone(), container.section_bytes(section)?, constants);
     }
-    for constant in &container.manifest().constants {
-        let missing = || ExportError::input(format!("the artifact has no section `{}`", constant.section));
-        let (section, _) = container.sections().find(&constant.section).ok_or_else(missing)?;
-        let constant_type = ConstantType {
-            dtype: constant.dtype.clone(),
-            shape: constant.shape.clone(),
-        };
-        builder.constant(
-            constant_type,
-            ConstantSource::Bytes(container.constant_bytes(section)?),
-        );
+    for (constant_type, source) in constants(container, &container.manifest().constants)? {
+        builder.constant(constant_type, source);
     }
     builder.carry_over(container)?;
     Ok(Upgraded {
@@ -125,18 +119,22 @@ fn dropped_seals(container: &Container) -> Option<String> {
     DroppedSeals::of(container).map(|dropped| dropped.to_string())
 }
 
-/// The builder names constants by the arguments that they stand for, and these have none here.
-fn refuse_constants_of_derivatives(container: &Container) -> Result<(), ExportError> {
-    let named = &container.manifest().constants;
-    let stray = container.sections().iter().find(|(_, section)| {
-        section.kind == SectionKind::CONSTANT && named.iter().all(|constant| constant.section != section.name)
-    });
-    stray.map_or(Ok(()), |(_, section)| {
-        let name = &section.name;
-        let what =
-            format!("the constant `{name}` belongs to a derivative, which this release cannot rewrite");
-        Err(ExportError::input(what))
-    })
+/// Constants as they are stored.
+fn constants<'a>(
+    container: &'a Container,
+    constants: &[Constant],
+) -> Result<Vec<(ConstantType, ConstantSource<'a>)>, ExportError> {
+    let stored = |constant: &Constant| {
+        let missing = || ExportError::input(format!("the artifact has no section `{}`", constant.section));
+        let (section, _) = container.sections().find(&constant.section).ok_or_else(missing)?;
+        let constant_type = ConstantType {
+            dtype: constant.dtype.clone(),
+            shape: constant.shape.clone(),
+        };
+        let bytes = container.constant_bytes(section)?;
+        Ok((constant_type, ConstantSource::Bytes(bytes)))
+    };
+    constants.iter().map(stored).collect()
 }
 
 /// The program section of the new file: as it is, unless it is in a format that is no longer written.

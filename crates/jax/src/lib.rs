@@ -15,6 +15,7 @@
 
 mod aval;
 mod check;
+mod dtype;
 mod error;
 mod exported;
 pub mod limits;
@@ -26,6 +27,7 @@ mod write;
 
 pub use artifact_proto::jax_exported::DType;
 pub use aval::{AbstractValue, Dimension, MemorySpace};
+pub use dtype::{dtype_name, dtype_named};
 pub use error::{Error, ErrorKind};
 pub use exported::{
     CallingConventionVersion, DisabledCheck, Effect, Exported, Leaf, SerializationVersion, Values,

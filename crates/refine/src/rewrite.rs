@@ -115,7 +115,7 @@ fn static_form(op: &Op, operands: &[&Fact]) -> Option<(Op, usize)> {
                 slice_sizes: numbers(2)?,
                 indices_are_sorted: op.indices_are_sorted,
             };
-            (Indexing::Gather(gather).into(), 2)
+            (Indexing::Gather(Box::new(gather)).into(), 2)
         }
         Op::Contraction(Contraction::DynamicConv(op)) => {
             let pairs = numbers(2)?

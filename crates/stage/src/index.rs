@@ -38,7 +38,11 @@ impl Tensor {
                     slice_sizes: sizes.iter().filter_map(Expr::as_constant).collect(),
                     indices_are_sorted: false,
                 };
-                return trace.emit(Indexing::Gather(gather), &[self.value, indices.value], ty);
+                return trace.emit(
+                    Indexing::Gather(Box::new(gather)),
+                    &[self.value, indices.value],
+                    ty,
+                );
             }
             let gather = DynamicGather {
                 dimension_numbers,
@@ -46,7 +50,7 @@ impl Tensor {
             };
             let sizes = trace.shape_operand(&sizes)?;
             trace.emit(
-                Indexing::DynamicGather(gather),
+                Indexing::DynamicGather(Box::new(gather)),
                 &[self.value, indices.value, sizes],
                 ty,
             )

@@ -25,6 +25,8 @@ fn manifest() -> Manifest {
         custom_call_waivers: vec![],
         constants: vec![],
         dimensions: None,
+        interface: None,
+        derivatives: vec![],
         created: None,
         metadata: BTreeMap::new(),
     }

@@ -48,6 +48,8 @@ fn example_manifest() -> Manifest {
         custom_call_waivers: vec![],
         constants: vec![],
         dimensions: None,
+        interface: None,
+        derivatives: vec![],
         created: None,
         metadata: [("comment".to_owned(), "hi".to_owned())].into(),
     }

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 
 use crate::sample::{build, bytes_type, chain, content, manifest};
 use artifact_container::compat::IncompatibleKind;
-use artifact_container::manifest::Manifest;
+use artifact_container::manifest::{Derivative, Manifest, ProgramPart};
 use artifact_container::{
     Codec, ConstantSource, Container, ContainerBuilder, ErrorKind, ReadOptions, SectionKind,
 };
@@ -200,15 +200,35 @@ fn unknown_sections_survive_a_rewrite_and_required_ones_refuse() {
     assert_eq!(error.kind(), ErrorKind::Upgrade, "{}", chain(&error));
 }
 
-/// In order, and with constants that the program itself does not use.
+fn derivative() -> Derivative {
+    let Manifest {
+        signature,
+        custom_calls,
+        ..
+    } = manifest();
+    Derivative {
+        signature,
+        custom_calls,
+        constants: vec![],
+        dimensions: None,
+        interface: None,
+    }
+}
+
+/// In order, and with constants of their own, one of which they share with the program.
+fn with_derivatives() -> Vec<u8> {
+    let constant = |bytes| (bytes_type(3), ConstantSource::Bytes(bytes));
+    let mut builder = ContainerBuilder::new(manifest(), b"program");
+    builder.derivative(derivative(), b"first".to_vec(), vec![]);
+    let constants = vec![constant(b"own"), constant(b"new")];
+    builder.derivative(derivative(), b"second ".repeat(1000), constants);
+    builder.constant(bytes_type(3), ConstantSource::Bytes(b"own"));
+    build(builder)
+}
+
 #[test]
 fn derivatives_come_back() {
-    let mut builder = ContainerBuilder::new(manifest(), b"program");
-    builder.derivative(b"first".to_vec());
-    builder.derivative(b"second ".repeat(1000));
-    builder.constant(bytes_type(3), ConstantSource::Bytes(b"own"));
-    let file = build(builder);
-    let container = Container::from_bytes(file.clone()).unwrap();
+    let container = Container::from_bytes(with_derivatives()).unwrap();
     let derivatives = container.sections().derivatives();
     let read = |(id, section): (_, &artifact_container::Section)| {
         (section.name.clone(), container.section_bytes(id).unwrap().len())
@@ -217,20 +237,52 @@ fn derivatives_come_back() {
         derivatives.map(read).collect::<Vec<_>>(),
         [("vjp/1".to_owned(), 5), ("vjp/2".to_owned(), 7000)]
     );
-    let mut forged = Forgery::of(&file).manifest(b"constants\x91", b"constantz\x91");
-    forged = forged.manifest(b"\x8a\xa8producer", b"\x8b\xa9constants\x90\xa8producer");
-    Container::from_bytes(forged.write()).unwrap();
-    forged.sections.retain(|section| section.kind != 5);
-    let message = chain(&Container::from_bytes(forged.write()).unwrap_err());
+    let constants = |part: ProgramPart<'_>| -> Vec<(u32, String)> {
+        let constants = part.constants.iter();
+        constants
+            .map(|constant| (constant.argument, constant.section.clone()))
+            .collect()
+    };
+    let constants: Vec<_> = container.manifest().parts().map(constants).collect();
+    let named = |argument, section: &str| (argument, section.to_owned());
+    assert_eq!(
+        constants,
+        [
+            vec![named(1, "constant/0")],
+            vec![],
+            vec![named(1, "constant/0"), named(2, "constant/1")]
+        ]
+    );
+}
+
+#[test]
+fn derivatives_that_do_not_fit_are_refused() {
+    let refused = |forged: &Forgery| chain(&Container::from_bytes(forged.write()).unwrap_err());
+    let file = with_derivatives();
+    let mut without = Forgery::of(&file);
+    without.sections.retain(|section| section.name != "vjp/2");
+    let message = refused(&without);
     assert!(
-        message.contains("constant section `constant/0` is not used"),
+        message.contains("has 1 derivatives, its manifest describes 2"),
         "{message}"
     );
     let mut skipped = Forgery::of(&file);
     skipped.section("vjp/2").name = "vjp/3".into();
-    let message = chain(&Container::from_bytes(skipped.write()).unwrap_err());
+    let message = refused(&skipped);
     assert!(
         message.contains("named `vjp/3` where `vjp/2` follows"),
+        "{message}"
+    );
+    let unused = Forgery::of(&file).manifest(b"\xaaconstant/1", b"\xaaconstant/0");
+    let message = refused(&unused);
+    assert!(
+        message.contains("constant for argument 2 names no constant section"),
+        "{message}"
+    );
+    let misplaced = Forgery::of(&file).manifest(b"argument\x02", b"argument\x03");
+    let message = refused(&misplaced);
+    assert!(
+        message.contains("stands for argument 3 where 2 follows"),
         "{message}"
     );
 }

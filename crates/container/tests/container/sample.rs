@@ -35,6 +35,8 @@ pub(crate) fn manifest() -> Manifest {
         custom_call_waivers: vec![],
         constants: vec![],
         dimensions: None,
+        interface: None,
+        derivatives: vec![],
         created: None,
         metadata: [("k".to_owned(), "v".to_owned())].into(),
     }

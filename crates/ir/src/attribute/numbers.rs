@@ -202,7 +202,7 @@ pub enum ReplicaGroups {
     /// A matrix of process numbers, one row a group, -1 where a row is shorter.
     Dense(Literal),
     /// All processes along some mesh axes.
-    MeshAxes(ReplicaGroupMeshAxes),
+    MeshAxes(Box<ReplicaGroupMeshAxes>),
 }
 
 impl AttributeValue for ReplicaGroups {
@@ -212,7 +212,7 @@ impl AttributeValue for ReplicaGroups {
         match attribute {
             Attribute::Elements(literal) if is_matrix_of_i64(literal) => Some(Self::Dense(literal.clone())),
             Attribute::Stablehlo(StablehloAttribute::ReplicaGroupMeshAxes(axes)) => {
-                Some(Self::MeshAxes(axes.clone()))
+                Some(Self::MeshAxes(Box::new(axes.clone())))
             }
             _ => None,
         }
@@ -222,7 +222,7 @@ impl AttributeValue for ReplicaGroups {
         match self {
             Self::Dense(literal) => Attribute::Elements(literal.clone()),
             Self::MeshAxes(axes) => {
-                Attribute::Stablehlo(StablehloAttribute::ReplicaGroupMeshAxes(axes.clone()))
+                Attribute::Stablehlo(StablehloAttribute::ReplicaGroupMeshAxes((**axes).clone()))
             }
         }
     }

@@ -72,7 +72,7 @@ op_family! {
         /// A value known when the program was made.
         Constant(ChloConstant) = "chlo.constant": n(0) => n(1),
         /// A splat in the shape of the operand.
-        ConstantLike(ChloConstantLike) = "chlo.constant_like": n(1) => n(1),
+        ConstantLike(Box<ChloConstantLike>) = "chlo.constant_like": n(1) => n(1),
         /// Hyperbolic cosine.
         Cosh = "chlo.cosh": n(1) => n(1),
         /// Logarithmic derivative of the gamma function.

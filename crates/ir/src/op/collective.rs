@@ -24,7 +24,7 @@ op_family! {
         /// Sum over groups (legacy; `all_reduce` says the same).
         CrossReplicaSum(CrossReplicaSum) = "stablehlo.cross-replica-sum": n(1) => n(1),
         /// Reads from the host.
-        Infeed(Infeed) = "stablehlo.infeed": n(1) => from(1),
+        Infeed(Box<Infeed>) = "stablehlo.infeed": n(1) => from(1),
         /// inputs, token: writes to the host.
         Outfeed(Outfeed) = "stablehlo.outfeed": from(1) => n(1),
         /// Number of this process among partitions.

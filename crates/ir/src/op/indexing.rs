@@ -7,9 +7,9 @@ op_family! {
     /// Gather and scatter.
     Indexing {
         /// operand, start indices, slice sizes.
-        DynamicGather(DynamicGather) = "stablehlo.dynamic_gather": n(3) => n(1),
+        DynamicGather(Box<DynamicGather>) = "stablehlo.dynamic_gather": n(3) => n(1),
         /// operand, start indices.
-        Gather(Gather) = "stablehlo.gather": n(2) => n(1),
+        Gather(Box<Gather>) = "stablehlo.gather": n(2) => n(1),
         /// inputs, indices, updates: as many updates as inputs.
         Scatter(Box<Scatter>) = "stablehlo.scatter": from(3) => from(1); regions n(1),
         /// operand, index (legacy; `gather` says the same).

@@ -14,19 +14,19 @@ op_family! {
     /// Sharding of values over a mesh of devices (Shardy).
     Sharding {
         /// Copies to all devices along axes.
-        AllGather(ShardedAllGather) = "sdy.all_gather": n(1) => n(1),
+        AllGather(Box<ShardedAllGather>) = "sdy.all_gather": n(1) => n(1),
         /// Reduces along axes.
-        AllReduce(ShardedAllReduce) = "sdy.all_reduce": n(1) => n(1),
+        AllReduce(Box<ShardedAllReduce>) = "sdy.all_reduce": n(1) => n(1),
         /// Divides further along axes.
-        AllSlice(ShardedAllSlice) = "sdy.all_slice": n(1) => n(1),
+        AllSlice(Box<ShardedAllSlice>) = "sdy.all_slice": n(1) => n(1),
         /// Moves axes between dimensions.
-        AllToAll(ShardedAllToAll) = "sdy.all_to_all": n(1) => n(1),
+        AllToAll(Box<ShardedAllToAll>) = "sdy.all_to_all": n(1) => n(1),
         /// Replaces axes by others of the same size.
-        CollectivePermute(ShardedCollectivePermute) = "sdy.collective_permute": n(1) => n(1),
+        CollectivePermute(Box<ShardedCollectivePermute>) = "sdy.collective_permute": n(1) => n(1),
         /// A constant that is not merged with others.
         Constant(Constant) = "sdy.constant": n(0) => n(1),
         /// Where propagation joins sources and targets of an operation with regions.
-        DataFlowEdge(DataFlowEdge) = "sdy.data_flow_edge": n(1) => n(1),
+        DataFlowEdge(Box<DataFlowEdge>) = "sdy.data_flow_edge": n(1) => n(1),
         /// Where propagation enters or leaves a function.
         FuncDataFlowEdge = "sdy.func_data_flow_edge": n(1) => n(1),
         /// A body written for one device along some axes.
@@ -36,17 +36,17 @@ op_family! {
         /// Stops propagation.
         PropagationBarrier(PropagationBarrier) = "sdy.propagation_barrier": n(1) => n(1),
         /// Reduces, and divides along the same axes.
-        ReduceScatter(ShardedReduceScatter) = "sdy.reduce_scatter": n(1) => n(1),
+        ReduceScatter(Box<ShardedReduceScatter>) = "sdy.reduce_scatter": n(1) => n(1),
         /// Lets copies count as parts of a sum.
-        ReplicatedToUnreduced(ReplicatedToUnreduced) = "sdy.replicated_to_unreduced": n(1) => n(1),
+        ReplicatedToUnreduced(Box<ReplicatedToUnreduced>) = "sdy.replicated_to_unreduced": n(1) => n(1),
         /// Divides a value in another way.
-        Reshard(Reshard) = "sdy.reshard": n(1) => n(1),
+        Reshard(Box<Reshard>) = "sdy.reshard": n(1) => n(1),
         /// Ends a body.
         Return = "sdy.return": from(0) => n(0),
         /// Lets parts count as parts of a sum.
-        ShardedToUnreduced(ShardedToUnreduced) = "sdy.sharded_to_unreduced": n(1) => n(1),
+        ShardedToUnreduced(Box<ShardedToUnreduced>) = "sdy.sharded_to_unreduced": n(1) => n(1),
         /// Says how a value, or some of its uses, must be divided.
-        ShardingConstraint(ShardingConstraint) = "sdy.sharding_constraint": n(1) => n(1),
+        ShardingConstraint(Box<ShardingConstraint>) = "sdy.sharding_constraint": n(1) => n(1),
         /// Puts a value into a group that is divided in one way.
         ShardingGroup(ShardingGroup) = "sdy.sharding_group": n(1) => n(0),
     }

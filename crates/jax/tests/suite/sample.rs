@@ -25,7 +25,7 @@ pub(crate) fn fixtures() -> Vec<(String, Vec<u8>)> {
         }
     }
     found.sort();
-    assert_eq!(found.len(), 26, "thirteen of each schema");
+    assert_eq!(found.len(), 36, "eighteen of each schema");
     found
 }
 

@@ -4,23 +4,45 @@
 const BYTES_MAX: usize = 9;
 
 /// Reads a number from the start of `bytes`, and says how many bytes it takes; `None` where the bytes end before.
+#[inline]
 pub(super) fn decode(bytes: &[u8]) -> Option<(u64, usize)> {
     let first = *bytes.first()?;
     if first & 1 == 1 {
         return Some((u64::from(first >> 1), 1));
     }
+    decode_long(first, bytes)
+}
+
+fn decode_long(first: u8, bytes: &[u8]) -> Option<(u64, usize)> {
     if first == 0 {
         let rest = bytes.get(1..BYTES_MAX)?;
         return Some((u64::from_le_bytes(rest.try_into().ok()?), BYTES_MAX));
     }
     let length = first.trailing_zeros() as usize + 1;
-    let mut wide = [0; 8];
-    wide[..length].copy_from_slice(bytes.get(..length)?);
-    Some((u64::from_le_bytes(wide) >> length, length))
+    let wide = match bytes.first_chunk::<8>() {
+        Some(wide) => u64::from_le_bytes(*wide),
+        None => {
+            let mut wide = [0; 8];
+            wide[..length].copy_from_slice(bytes.get(..length)?);
+            u64::from_le_bytes(wide)
+        }
+    };
+    // Only the bits of the first `length` bytes count.
+    let unused = 64 - 8 * length as u32;
+    Some((wide << unused >> unused >> length, length))
 }
 
 /// Appends a number in its shortest form.
+#[inline]
 pub(super) fn encode(value: u64, bytes: &mut Vec<u8>) {
+    if value < 1 << 7 {
+        bytes.push((value << 1 | 1) as u8);
+    } else {
+        encode_long(value, bytes);
+    }
+}
+
+fn encode_long(value: u64, bytes: &mut Vec<u8>) {
     let bits = 64 - (value | 1).leading_zeros() as usize;
     let length = bits.div_ceil(7);
     if length > 8 {
@@ -28,7 +50,10 @@ pub(super) fn encode(value: u64, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&value.to_le_bytes());
     } else {
         let encoded = (value << length) | (1 << (length - 1));
-        bytes.extend_from_slice(&encoded.to_le_bytes()[..length]);
+        // A copy of known length is much cheaper than one of any.
+        let end = bytes.len() + length;
+        bytes.extend_from_slice(&encoded.to_le_bytes());
+        bytes.truncate(end);
     }
 }
 

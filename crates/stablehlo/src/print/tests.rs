@@ -401,7 +401,7 @@ fn calls_and_attributes() {
         slice_sizes: vec![1],
         indices_are_sorted: false,
     };
-    draft.value(Indexing::Gather(gather), &[a, indices], f32(&[4]));
+    draft.value(Indexing::Gather(Box::new(gather)), &[a, indices], f32(&[4]));
     let foreign = ForeignOp {
         name: "mpmd.transfer".into(),
         properties: [(

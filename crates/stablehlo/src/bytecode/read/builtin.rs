@@ -80,13 +80,17 @@ impl Pool<'_> {
 
     /// A string attribute that is text.
     pub(super) fn text_attribute(&mut self, cursor: &mut Cursor<'_>) -> Read<Arc<str>> {
-        match self.attribute(cursor)?.as_str() {
-            Some(text) => {
-                self.copied(cursor, text.len())?;
-                Ok(text.into())
-            }
-            None => Err(cursor.malformed("a name must be a string of UTF-8")),
+        let number = cursor.varint()?;
+        if let Some(known) = self.known_text(number) {
+            return Ok(known);
         }
+        let text: Arc<str> = match self.attribute_at(cursor, number)?.as_str() {
+            Some(text) => text.into(),
+            None => return Err(cursor.malformed("a name must be a string of UTF-8")),
+        };
+        self.copied(cursor, text.len())?;
+        self.learn_text(number, &text);
+        Ok(text)
     }
 
     fn symbol(&mut self, cursor: &mut Cursor<'_>) -> Read<SymbolRef> {

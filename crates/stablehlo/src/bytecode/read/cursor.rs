@@ -33,6 +33,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Bytes that are left.
+    #[inline]
     pub(super) const fn left(&self) -> usize {
         self.end - self.at
     }
@@ -53,6 +54,7 @@ impl<'a> Cursor<'a> {
         self.malformed("the data ends too early; the file is cut off or damaged")
     }
 
+    #[inline]
     pub(super) fn byte(&mut self) -> Read<u8> {
         if self.is_empty() {
             return Err(self.ended());
@@ -61,23 +63,27 @@ impl<'a> Cursor<'a> {
         Ok(self.file[self.at - 1])
     }
 
+    #[inline]
     pub(super) fn varint(&mut self) -> Read<u64> {
         let (value, length) = varint::decode(self.rest()).ok_or_else(|| self.ended())?;
         self.at += length;
         Ok(value)
     }
 
+    #[inline]
     pub(super) fn signed(&mut self) -> Read<i64> {
         self.varint().map(varint::unzigzag)
     }
 
     /// A number and the flag in its lowest bit.
+    #[inline]
     pub(super) fn flagged(&mut self) -> Read<(u64, bool)> {
         let value = self.varint()?;
         Ok((value >> 1, value & 1 == 1))
     }
 
     /// The number of items that follow, each of at least one byte.
+    #[inline]
     pub(super) fn count(&mut self) -> Read<usize> {
         let count = self.varint()?;
         self.checked_count(count)

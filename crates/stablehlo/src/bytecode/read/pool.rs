@@ -1,5 +1,6 @@
 //! The attributes and types of a file, each decoded when it is first used.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use artifact_core::blob::Blob;
 use artifact_ir::attribute::Attribute;
 use artifact_ir::location::{LocationId, Locations};
 use artifact_ir::types::{QuantizedType, Type};
+use foldhash::fast::RandomState;
 
 use super::super::read_error::ReadError;
 use super::super::{ENTRIES, MEMORY, MEMORY_FACTOR, NESTING, section};
@@ -53,6 +55,8 @@ pub(super) struct Pool<'a> {
     attribute_values: Vec<Slot<(Attribute, u64)>>,
     type_values: Vec<Slot<(AnyType, u64)>>,
     location_values: Vec<Slot<LocationId>>,
+    /// Attributes that were names before, so that names are shared.
+    texts: HashMap<u64, Arc<str>, RandomState>,
     depth: u64,
     /// What the value that is being decoded takes in memory, in bytes.
     weight: u64,
@@ -82,6 +86,7 @@ impl<'a> Pool<'a> {
             attribute_values: vec![Slot::Waiting; attributes.len()],
             type_values: vec![Slot::Waiting; types.len()],
             location_values: vec![Slot::Waiting; attributes.len()],
+            texts: HashMap::default(),
             attributes,
             types,
             strings,
@@ -243,6 +248,14 @@ impl<'a> Pool<'a> {
         };
         cursor.finish("an attribute")?;
         Ok(attribute)
+    }
+
+    pub(super) fn known_text(&self, number: u64) -> Option<Arc<str>> {
+        self.texts.get(&number).cloned()
+    }
+
+    pub(super) fn learn_text(&mut self, number: u64, text: &Arc<str>) {
+        self.texts.insert(number, Arc::clone(text));
     }
 
     /// The location whose number is ahead.

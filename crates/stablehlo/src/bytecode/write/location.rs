@@ -1,5 +1,7 @@
 //! Locations.
 
+use std::sync::Arc;
+
 use artifact_ir::location::{Location, LocationId};
 
 use super::super::builtin;
@@ -23,7 +25,7 @@ impl Writer<'_> {
         let number = match module.locations.get(id) {
             Location::Unknown => self.unknown_location(),
             Location::File { file, start, end } => {
-                let file = self.builtin_string(file.as_bytes());
+                let file = self.file_name(file);
                 let tokens = self.file_location(file, *start, *end);
                 self.builtin_entry(&tokens)
             }
@@ -60,6 +62,16 @@ impl Writer<'_> {
             *slot = Some(number);
         }
         Ok(number)
+    }
+
+    /// The number of a file's name, which many locations share.
+    fn file_name(&mut self, name: &Arc<str>) -> u32 {
+        if let Some(number) = self.file_names.get(&Arc::as_ptr(name).cast::<u8>()) {
+            return *number;
+        }
+        let number = self.builtin_string(name.as_bytes());
+        self.file_names.insert(Arc::as_ptr(name).cast::<u8>(), number);
+        number
     }
 
     fn unknown_location(&mut self) -> u32 {

@@ -62,6 +62,7 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, WriteEr
         values: Vec::new(),
         locations: vec![None; module.locations.len()],
         unknown_location: None,
+        file_names: Map::default(),
         rows: Map::default(),
         operations: Map::default(),
     };
@@ -81,6 +82,8 @@ struct Writer<'a> {
     /// Attributes of locations by id.
     locations: Vec<Option<u32>>,
     unknown_location: Option<u32>,
+    /// Names of files in locations, by address: the module keeps them.
+    file_names: Map<*const u8, u32>,
     /// The rows of operations in this version, and the numbers of their names, by the address of what the operation is.
     rows: Map<*const OpSpec, (&'static VersionedOp, u32)>,
     /// The properties of operations that were written before: most programs repeat them.
