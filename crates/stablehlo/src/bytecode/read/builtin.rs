@@ -82,6 +82,10 @@ impl Pool<'_> {
     pub(super) fn text_attribute(&mut self, cursor: &mut Cursor<'_>) -> Read<Arc<str>> {
         let number = cursor.varint()?;
         if let Some(known) = self.known_text(number) {
+            // It is shared, and still hashed or compared at every use.
+            if known.len() > TEXT_BYTES_FREE {
+                self.copied(cursor, known.len())?;
+            }
             return Ok(known);
         }
         let text: Arc<str> = match self.attribute_at(cursor, number)?.as_str() {
@@ -237,6 +241,9 @@ impl Pool<'_> {
         Ok(Location::File { file, start, end })
     }
 }
+
+/// Up to this length, in bytes, uses of a text that is known are not accounted for.
+const TEXT_BYTES_FREE: usize = 1024;
 
 /// A line or a column.
 fn place(cursor: &mut Cursor<'_>) -> Read<u32> {
