@@ -1,6 +1,7 @@
 //! `goldens`: artifacts of released versions, in `fixtures/artifacts`, which are only ever added to.
 //!
-//! A folder holds what the release of one container version wrote: artifacts, with inputs and the results that JAX computed.
+//! A folder holds what the release of one container version wrote: artifacts, with inputs and the results that JAX computed,
+//! sealed by a key that is gone since, and the trust file that names it.
 //! [`LIST`] has the digest of every file, as `b3sum` prints it. The task compares the files with the list, and the list with
 //! every line that any commit has added to it: a golden file that is changed, removed, or forgotten in the list fails the
 //! build. `--add` makes the folder of the version that the workspace writes, and overwrites nothing.
@@ -22,12 +23,27 @@ const FOLDER: &str = "fixtures/artifacts";
 /// The digests, one line a file.
 const LIST: &str = "fixtures/artifacts/DIGESTS.txt";
 
-/// The programs that a version's folder gets, each with its options for `artifact export`. Program, inputs and results lie in
-/// `fixtures`.
-const PROGRAMS: &[(&str, &[&str])] = &[
-    (
-        "symbolic_rows",
-        &[
+/// The trust file of a version's folder.
+const TRUST: &str = "trust.toml";
+
+/// What the seals say that the files are for.
+const SCOPE: &str = "golden";
+
+/// A program that every version's folder gets.
+#[derive(Debug)]
+struct Program {
+    /// What is exported; inputs and results lie beside it, as `NAME.inputs.npz` and `NAME.expected.npz`.
+    source: &'static str,
+    /// Options for `artifact export`.
+    options: &'static [&'static str],
+}
+
+/// Text with constraints, text with a large constant, and of JAX's exports: functions of gradients, sizes that depend on each
+/// other, several platforms, a donated argument, and a custom call.
+const PROGRAMS: &[Program] = &[
+    Program {
+        source: "fixtures/symbolic_rows.mlir",
+        options: &[
             "--shapes",
             "arg0: (b, 8)",
             "--constraint",
@@ -35,9 +51,20 @@ const PROGRAMS: &[(&str, &[&str])] = &[
             "--constraint",
             "b <= 64",
         ],
-    ),
-    ("transformer_block", &[]),
+    },
+    Program::plain("fixtures/transformer_block.mlir"),
+    Program::plain("fixtures/jax_exports/schema12/vjp2.bin"),
+    Program::plain("fixtures/jax_exports/schema12/constraints.bin"),
+    Program::plain("fixtures/jax_exports/schema12/platforms.bin"),
+    Program::plain("fixtures/jax_exports/schema12/donation.bin"),
+    Program::plain("fixtures/jax_exports/schema12/solve.bin"),
 ];
+
+impl Program {
+    const fn plain(source: &'static str) -> Self {
+        Self { source, options: &[] }
+    }
+}
 
 /// The task.
 pub(crate) fn run(workspace: &Workspace, options: &[String]) -> Outcome {
@@ -152,32 +179,43 @@ fn add(workspace: &Workspace) -> Outcome {
     let program = quickstart::build(workspace, Build::Dev)?;
     let scratch = workspace.target.join("goldens");
     files::create_empty_folder(&scratch)?;
-    let mut wanted: Vec<(PathBuf, PathBuf)> = Vec::new();
-    for (name, options) in PROGRAMS {
-        let source = |suffix: &str| PathBuf::from(format!("fixtures/{name}.{suffix}"));
-        let artifact = scratch.join(format!("{name}.artifact"));
+    let key = scratch.join("key");
+    let trust = scratch.join(TRUST);
+    files::write(&trust, &trust_in(&made_key(&program, &key)?))?;
+    let mut wanted: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for Program { source, options } in PROGRAMS {
+        let source = Path::new(source);
+        let name = source.file_stem().unwrap_or_default();
+        let artifact = scratch.join(name).with_extension("artifact");
         let mut export = Command::new(&program);
         export
             .arg("export")
-            .arg(source("mlir"))
+            .arg(source)
             .args(*options)
             .arg("-o")
             .arg(&artifact);
         process::run(&mut export)?;
+        let mut sign = Command::new(&program);
+        sign.args(["sign", "--scope", SCOPE, "--key"])
+            .arg(&key)
+            .arg(&artifact);
+        process::run(&mut sign)?;
         let folder = Path::new(FOLDER).join(folder_of(&program, &artifact)?);
-        wanted.push((artifact, folder.join(format!("{name}.artifact"))));
+        let target = folder.join(name);
+        wanted.insert(target.with_extension("artifact"), artifact);
         for suffix in ["inputs.npz", "expected.npz"] {
-            wanted.push((source(suffix), folder.join(format!("{name}.{suffix}"))));
+            wanted.insert(target.with_extension(suffix), source.with_extension(suffix));
         }
+        wanted.insert(folder.join(TRUST), trust.clone());
     }
-    if let Some((_, target)) = wanted.iter().find(|(_, target)| target.exists()) {
+    if let Some((target, _)) = wanted.iter().find(|(target, _)| target.exists()) {
         return Err(Failure::new(format!(
             "{} is there already, and a released file is never written again; a format that changes gets a new version \
              (docs/VERSIONING.md)",
             target.display()
         )));
     }
-    for (source, target) in &wanted {
+    for (target, source) in &wanted {
         target.parent().map_or(Ok(()), files::create_folder)?;
         std::fs::copy(source, target).during(|| format!("copy {}", source.display()))?;
         println!("goldens: wrote {}", target.display());
@@ -187,6 +225,21 @@ fn add(workspace: &Workspace) -> Outcome {
         list.0.entry(path).or_insert(digest);
     }
     files::write(Path::new(LIST), &list.text())
+}
+
+/// Makes a key pair; the result is the public key, as trust files write it.
+fn made_key(program: &Path, key: &Path) -> Outcome<String> {
+    process::run(Command::new(program).args(["keygen", "-o"]).arg(key))?;
+    let lines = files::read(&key.with_extension("pub"))?;
+    let line = lines.lines().find_map(|line| line.strip_prefix("public: "));
+    line.map(str::to_owned)
+        .ok_or_else(|| Failure::new("`artifact keygen` wrote no public key"))
+}
+
+fn trust_in(public_key: &str) -> String {
+    format!(
+        "version = 1\nsigners = 1\n\n[[keys]]\nname = \"golden\"\npublic_key = \"{public_key}\"\nscopes = [\"{SCOPE}\"]\n"
+    )
 }
 
 /// `v1_0` of a file of container version 1.0.

@@ -6,9 +6,11 @@
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
+    clippy::disallowed_methods,
     reason = "a benchmark prints what it measured, and stops where something is not as it should be"
 )]
 
+use std::ffi::OsStr;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,32 +33,27 @@ const PASSES: usize = 21;
 const CONSTANT_BYTES: usize = 256 << 20;
 
 fn main() {
-    match peer() {
-        Some(peer) => training_step(&peer),
+    match python() {
+        Some(python) => training_step(&python),
         None => println!("training step: SKIPPED, there is no jaxlib in target/venv (`cargo xtask setup`)"),
     }
     constant();
 }
 
-/// What jaxlib takes, and the file that it wrote.
-struct Peer {
-    file: Blob,
-    operations: f64,
-    read: f64,
-    write: f64,
+/// The Python that has jaxlib.
+fn python() -> Option<PathBuf> {
+    let path = root().join("target/venv/bin/python");
+    path.exists().then_some(path)
 }
 
-fn peer() -> Option<Peer> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let python = root.join("target/venv/bin/python");
-    if !python.exists() {
-        return None;
-    }
-    let path: PathBuf = std::env::temp_dir().join(format!("training_step.{}.mlirbc", std::process::id()));
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn script(python: &Path, arguments: &[&OsStr]) -> String {
     let output = Command::new(python)
-        .arg(root.join("crates/stablehlo/benches/training_step.py"))
-        .arg(&path)
-        .arg(PASSES.to_string())
+        .arg(root().join("crates/stablehlo/benches/training_step.py"))
+        .args(arguments)
         .output()
         .expect("python starts");
     assert!(
@@ -64,51 +61,65 @@ fn peer() -> Option<Peer> {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let file = std::fs::read(&path).expect("the script wrote the file");
+    String::from_utf8(output.stdout).expect("numbers are text")
+}
+
+/// The file as JAX writes it, then as artifacts hold it: without locations.
+fn training_step(python: &Path) {
+    let path = std::env::temp_dir().join(format!("training_step.{}.mlirbc", std::process::id()));
+    script(python, &["export".as_ref(), path.as_os_str()]);
+    let module = read_from(&path);
+    measure("training step with locations", python, &path, true);
+    let stripped = write(&module, &options(false)).expect("it was that version");
+    std::fs::write(&path, stripped.to_vec()).expect("the file can be written");
+    measure("training step without locations", python, &path, false);
     std::fs::remove_file(&path).expect("the file can be removed");
-    let text = String::from_utf8(output.stdout).expect("numbers are text");
-    let numbers: Vec<f64> = text
+}
+
+fn read_from(path: &Path) -> Module {
+    let file = Blob::new(std::fs::read(path).expect("the file is there"));
+    read(&file).expect("it is bytecode").module
+}
+
+const fn options(locations: bool) -> WriteOptions {
+    WriteOptions {
+        version: Version::new(1, 13, 0),
+        locations,
+    }
+}
+
+fn measure(what: &str, python: &Path, path: &Path, locations: bool) {
+    let (passes, options) = (PASSES.to_string(), options(locations));
+    let said = script(python, &["time".as_ref(), path.as_os_str(), passes.as_ref()]);
+    let numbers: Vec<f64> = said
         .split_whitespace()
         .map(|number| number.parse().expect("a number"))
         .collect();
-    Some(Peer {
-        file: Blob::new(file),
-        operations: numbers[0],
-        read: numbers[1],
-        write: numbers[2],
-    })
-}
-
-fn training_step(peer: &Peer) {
-    let options = WriteOptions {
-        version: Version::new(1, 13, 0),
-        locations: true,
+    let [operations, peer_read, peer_write] = numbers[..] else {
+        panic!("three numbers: {said}")
     };
-    let module = read(&peer.file).expect("jaxlib wrote it").module;
-    println!(
-        "training step: {} operations, {} bytes",
-        peer.operations,
-        peer.file.len()
-    );
+    let file = Blob::new(std::fs::read(path).expect("the file is there"));
+    let module = read(&file).expect("it is bytecode").module;
     let only_read = middle(PASSES, || {
-        black_box(read(black_box(&peer.file)).expect("it was read before"));
+        black_box(read(black_box(&file)).expect("it was read before"));
     });
     let verified = middle(PASSES, || {
-        let module = read(black_box(&peer.file)).expect("it was read before").module;
+        let module = read(black_box(&file)).expect("it was read before").module;
         assert!(verify(black_box(&module)).is_empty());
     });
     let written = middle(PASSES, || {
         black_box(write(black_box(&module), &options).expect("it was that version"));
     });
-    show("read", only_read, peer.read, peer.operations);
-    show("read and verified", verified, peer.read, peer.operations);
-    show("write", written, peer.write, peer.operations);
+    println!("{what}: {operations} operations, {} bytes", file.len());
+    show("read", only_read, peer_read, operations);
+    show("read and verified", verified, peer_read, operations);
+    show("write", written, peer_write, operations);
 }
 
 fn show(what: &str, time: Duration, peer: f64, operations: f64) {
     let seconds = time.as_secs_f64();
     println!(
-        "{what:18} {:6.3} us an operation; jaxlib {:6.3}, {:.1} times as long",
+        "  {what:18} {:6.3} us an operation; jaxlib {:6.3}, {:.1} times as long",
         seconds / operations * 1e6,
         peer / operations * 1e6,
         peer / seconds

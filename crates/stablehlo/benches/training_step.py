@@ -1,6 +1,7 @@
-"""Exports a training step as a portable artifact and times jaxlib's own reading and writing of it.
+"""A training step as a portable artifact, and what jaxlib takes to read and write one.
 
-Usage: training_step.py FILE PASSES. Writes the artifact to FILE; prints "operations, seconds to read, seconds to write".
+Usage: training_step.py export FILE: writes the artifact of a training step.
+       training_step.py time FILE PASSES: prints "operations, seconds to read, seconds to write" of an artifact.
 """
 
 import statistics
@@ -13,7 +14,7 @@ from jax._src.interpreters import mlir
 from jaxlib.mlir.dialects import stablehlo
 
 VERSION = "1.13.0"
-LAYERS = 4
+LAYERS = 12
 WIDTH = 64
 
 
@@ -57,21 +58,27 @@ def middle(passes, run):
     return statistics.median(times)
 
 
-def main():
-    path, passes = sys.argv[1], int(sys.argv[2])
+def export(path):
     shapes = [(WIDTH, WIDTH)] * 3 + [(WIDTH, 4 * WIDTH), (4 * WIDTH, WIDTH), (WIDTH,)]
     parameters = [tuple(jnp.zeros(shape) for shape in shapes) for _ in range(LAYERS)]
     x = jnp.zeros((2, 16, WIDTH))
     lowered = jax.jit(step).lower(parameters, parameters, parameters, 1.0, x, x)
+    with mlir.make_ir_context():
+        artifact = stablehlo.serialize_portable_artifact(lowered.compiler_ir("stablehlo"), VERSION)
+    open(path, "wb").write(artifact)
+
+
+def measure(path, passes):
+    artifact = open(path, "rb").read()
     with mlir.make_ir_context() as context:
-        module = lowered.compiler_ir("stablehlo")
-        artifact = stablehlo.serialize_portable_artifact(module, VERSION)
-        open(path, "wb").write(artifact)
         module = stablehlo.deserialize_portable_artifact(context, artifact)
-        operations = count_operations(module.operation if hasattr(module, "operation") else module)
+        operations = count_operations(module.operation)
         read = middle(passes, lambda: stablehlo.deserialize_portable_artifact(context, artifact))
         write = middle(passes, lambda: stablehlo.serialize_portable_artifact(module, VERSION))
     print(operations, read, write)
 
 
-main()
+if sys.argv[1] == "export":
+    export(sys.argv[2])
+else:
+    measure(sys.argv[2], int(sys.argv[3]))
