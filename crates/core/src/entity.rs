@@ -66,6 +66,7 @@ impl<K: EntityId, T> Arena<K, T> {
     ///
     /// # Panics
     /// After 2^32 items; every input is limited to far fewer bytes than that.
+    #[inline]
     pub fn push(&mut self, item: T) -> K {
         let id = self.next_id();
         self.items.push(item);

@@ -63,11 +63,14 @@ pub enum Location {
     },
 }
 
-/// The locations of a module, each once.
+/// The locations of a module.
 #[derive(Clone, Debug)]
 pub struct Locations {
     arena: Arena<LocationId, Location>,
+    /// Ids by location, filled when someone asks: most readers never do.
     ids: HashMap<Location, LocationId, RandomState>,
+    /// How many locations `ids` holds, the first ones.
+    indexed: usize,
 }
 
 impl Locations {
@@ -77,19 +80,27 @@ impl Locations {
         let mut locations = Self {
             arena: Arena::new(),
             ids: HashMap::default(),
+            indexed: 0,
         };
-        locations.intern(Location::Unknown);
+        locations.push(Location::Unknown);
         locations
     }
 
     /// The id of `location`, made on first use.
     pub fn intern(&mut self, location: Location) -> LocationId {
+        for (id, known) in self.arena.iter().skip(self.indexed) {
+            self.ids.entry(known.clone()).or_insert(id);
+        }
+        self.indexed = self.arena.len();
         if let Some(id) = self.ids.get(&location) {
             return *id;
         }
-        let id = self.arena.push(location.clone());
-        self.ids.insert(location, id);
-        id
+        self.push(location)
+    }
+
+    /// Adds a location that is not there yet, such as one of a file that has each once; where it is there, it gets a second id.
+    pub fn push(&mut self, location: Location) -> LocationId {
+        self.arena.push(location)
     }
 
     /// The location called `id`; unknown for an id of another module.

@@ -369,6 +369,7 @@ impl Body {
     }
 
     /// Adds an operation at the end of a block, and its results.
+    #[inline]
     pub fn add_op(
         &mut self,
         block: BlockId,

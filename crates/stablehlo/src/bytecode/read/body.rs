@@ -14,6 +14,9 @@ use super::sections::next_section;
 /// Values and operations for which room is made before they are read: each is larger in memory than in the file.
 const RESERVED_MAX: usize = 1 << 14;
 
+/// Bytes that an operation takes in a file, about.
+const OP_BYTES: usize = 8;
+
 impl Reader<'_> {
     /// The regions of an operation. Isolated ones see no value from outside, and number their own from 0.
     pub(super) fn regions(&mut self, cursor: &mut Cursor<'_>, op: OpId) -> Read<()> {
@@ -83,7 +86,6 @@ impl Reader<'_> {
         let count = cursor.checked_count(count)?;
         let first = self.values.len();
         self.values.resize(first + count, None);
-        self.body.values.reserve(count.min(RESERVED_MAX));
         Ok(first)
     }
 
@@ -103,12 +105,25 @@ impl Reader<'_> {
         }
         let ops = cursor.checked_count(ops)?;
         self.body.blocks[block].ops.reserve(ops.min(RESERVED_MAX));
-        self.body.ops.reserve(ops.min(RESERVED_MAX));
+        self.reserve_ops(cursor, ops);
         for _ in 0..ops {
             self.operation(cursor, block, next)?;
         }
         self.mark_terminator(region, block);
         Ok(())
+    }
+
+    /// Makes room for the operations of a block and, where the block is a function's, for those in it: how many these are is told
+    /// only when they are reached, but what a function has is in a section of its own.
+    fn reserve_ops(&mut self, cursor: &Cursor<'_>, ops: usize) {
+        let nested = if self.depth == 1 && self.bytecode >= since::LAZY_REGIONS {
+            cursor.left() / OP_BYTES
+        } else {
+            0
+        };
+        let expected = ops.max(nested).min(RESERVED_MAX);
+        self.body.ops.reserve(expected);
+        self.body.values.reserve(expected);
     }
 
     /// What ends a region of an operation that we do not know counts as its terminator.

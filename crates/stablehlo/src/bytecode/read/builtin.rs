@@ -222,7 +222,7 @@ impl Pool<'_> {
                 ));
             }
         };
-        Ok(self.locations.intern(location))
+        Ok(self.locations.push(location))
     }
 
     /// A file and up to four numbers: a line; line and column; these and the column of the end; these and line and column of

@@ -13,13 +13,11 @@ mod sharding;
 mod text;
 mod vhlo;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use artifact_core::blob::Blob;
 use artifact_ir::module::{Body, Module, ValueId};
 use artifact_ir::op::Op;
-use foldhash::fast::RandomState;
 
 use self::cursor::{Cursor, Read};
 use self::names::OpName;
@@ -72,14 +70,24 @@ struct Reader<'a> {
     version: Option<Version>,
     /// Where the properties are.
     properties: Vec<Range<usize>>,
-    /// Operations by name and properties, with what a copy takes in memory: most programs repeat them.
-    operations: HashMap<(u64, u64), (Op, u64), RandomState>,
+    /// By number of properties, the operation that was last read with them: most programs repeat their operations, and few
+    /// properties go with operations of several names.
+    operations: Vec<Option<Known>>,
     module: Module,
     /// Of the function that is being read.
     body: Body,
     /// Values of the isolated scope that is being read, by number.
     values: Vec<Option<ValueId>>,
     depth: u64,
+}
+
+/// An operation that was read before.
+struct Known {
+    /// The number of its name.
+    name: u64,
+    op: Op,
+    /// What a copy takes in memory, in bytes.
+    weight: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -89,7 +97,7 @@ impl<'a> Reader<'a> {
             bytecode: sections.bytecode,
             version: sections.version(),
             properties: properties(file, sections)?,
-            operations: HashMap::default(),
+            operations: Vec::new(),
             module: Module::new(),
             body: Body::new(),
             values: Vec::new(),

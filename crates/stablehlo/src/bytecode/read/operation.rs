@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
+use artifact_core::entity::EntityId as _;
 use artifact_ir::attribute::{Attribute, NamedAttributes};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::location::LocationId;
-use artifact_ir::module::{BlockId, NewOperation, OpId, ValueId, ValueList};
+use artifact_ir::module::{BlockId, NewOperation, ValueId, ValueList};
 use artifact_ir::op::{Control, ForeignOp, Op, OpSpec};
 use artifact_ir::types::Type;
 use smallvec::SmallVec;
 
 use super::super::parts;
 use super::super::read_error::ReadError;
-use super::Reader;
 use super::cursor::{Cursor, Read};
 use super::names::OpName;
+use super::{Known, Reader};
 use crate::vhlo::Version;
 use crate::vhlo::forms::to_stablehlo;
 use crate::vhlo::opset::VersionedOp;
@@ -37,23 +38,36 @@ pub(super) struct Head {
     pub(super) has_regions: bool,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn head(&mut self, cursor: &mut Cursor<'_>) -> Read<Head> {
-        let offset = cursor.offset();
-        let (name, number) = self.op_name(cursor)?;
-        let mask = cursor.byte()?;
-        let location = self.pool.location(cursor)?;
-        let mut head = Head {
-            name,
-            number,
-            offset,
-            location,
+impl Head {
+    fn new() -> Self {
+        Self {
+            name: OpName::Cast,
+            number: 0,
+            offset: 0,
+            location: LocationId::UNKNOWN,
             attributes: NamedAttributes::new(),
             properties: None,
             results: SmallVec::new(),
             operands: ValueList::new(),
-            has_regions: mask & parts::REGIONS != 0,
-        };
+            has_regions: false,
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn head(&mut self, cursor: &mut Cursor<'_>) -> Read<Head> {
+        let mut head = Head::new();
+        self.fill(&mut head, cursor)?;
+        Ok(head)
+    }
+
+    /// Reads into a new head, which stays where it is.
+    fn fill(&mut self, head: &mut Head, cursor: &mut Cursor<'_>) -> Read<()> {
+        head.offset = cursor.offset();
+        (head.name, head.number) = self.op_name(cursor)?;
+        let mask = cursor.byte()?;
+        head.location = self.pool.location(cursor)?;
+        head.has_regions = mask & parts::REGIONS != 0;
         if mask & parts::ATTRIBUTES != 0 {
             head.attributes = self.attributes(cursor)?;
         }
@@ -68,14 +82,14 @@ impl<'a> Reader<'a> {
         }
         if mask & parts::SUCCESSORS != 0 && cursor.varint()? != 0 {
             return Err(ReadError::foreign(
-                offset,
+                head.offset,
                 "an operation with successors, which StableHLO does not have",
             ));
         }
         if mask & parts::USE_LIST_ORDERS != 0 {
             skip_use_lists(cursor, head.results.len())?;
         }
-        Ok(head)
+        Ok(())
     }
 
     /// A dictionary of attributes by number.
@@ -104,7 +118,8 @@ impl<'a> Reader<'a> {
         block: BlockId,
         next: &mut usize,
     ) -> Read<()> {
-        let mut head = self.head(cursor)?;
+        let mut head = Head::new();
+        self.fill(&mut head, cursor)?;
         if matches!(head.name, OpName::Cast) {
             return self.cast(cursor, &head, next);
         }
@@ -116,18 +131,14 @@ impl<'a> Reader<'a> {
             location: head.location,
             source: SourceOffset::new(head.offset),
         };
+        let results = self.body.values.len();
         let id = self.body.add_op(block, new, std::mem::take(&mut head.results));
-        self.define_results(cursor, id, next)?;
+        for index in results..self.body.values.len() {
+            // An arena has ids of 32 bits.
+            self.define(cursor, ValueId::from_index(index as u32), next)?;
+        }
         if head.has_regions {
             self.regions(cursor, id)?;
-        }
-        Ok(())
-    }
-
-    fn define_results(&mut self, cursor: &Cursor<'_>, op: OpId, next: &mut usize) -> Read<()> {
-        for index in 0..self.body.ops[op].results.len() {
-            let result = self.body.ops[op].results[index];
-            self.define(cursor, result, next)?;
         }
         Ok(())
     }
@@ -179,9 +190,10 @@ impl<'a> Reader<'a> {
             }));
         };
         if let Some(properties) = head.properties
-            && let Some((known, weight)) = self.operations.get(&(head.number, properties))
+            && let Some(Some(known)) = self.operations.get(properties as usize)
+            && known.name == head.number
         {
-            let (known, weight) = (known.clone(), *weight);
+            let (known, weight) = (known.op.clone(), known.weight);
             let place = Cursor::new(self.pool.file, head.offset..head.offset);
             self.pool.charge(&place, weight)?;
             return Ok(known);
@@ -197,8 +209,16 @@ impl<'a> Reader<'a> {
         })?;
         let read = spec.read(&mut named).map_err(|error| wrong(error.to_string()))?;
         if let Some(properties) = head.properties {
-            self.operations
-                .insert((head.number, properties), (read.clone(), weight));
+            // It is below the number of properties, which are in memory.
+            let index = properties as usize;
+            if self.operations.len() <= index {
+                self.operations.resize_with(index + 1, || None);
+            }
+            self.operations[index] = Some(Known {
+                name: head.number,
+                op: read.clone(),
+                weight,
+            });
         }
         Ok(read)
     }

@@ -34,6 +34,13 @@ enum Slot<T> {
     Ready(T),
 }
 
+/// An attribute, and what a copy of it takes in memory, in bytes.
+#[derive(Debug)]
+struct Weighed {
+    attribute: Attribute,
+    weight: u64,
+}
+
 /// What an entry of the table of types is.
 #[derive(Clone, Debug)]
 pub(super) enum AnyType {
@@ -51,8 +58,10 @@ pub(super) struct Pool<'a> {
     pub(super) locations: Locations,
     attributes: Vec<Entry>,
     types: Vec<Entry>,
+    /// Where in `decoded` an attribute is. Most entries are locations, which never get there.
+    attribute_values: Vec<Slot<u32>>,
+    decoded: Vec<Weighed>,
     /// Values, and what a copy of each takes in memory, in bytes.
-    attribute_values: Vec<Slot<(Attribute, u64)>>,
     type_values: Vec<Slot<(AnyType, u64)>>,
     location_values: Vec<Slot<LocationId>>,
     /// Attributes that were names before, so that names are shared.
@@ -84,6 +93,7 @@ impl<'a> Pool<'a> {
         Ok(Self {
             file,
             attribute_values: vec![Slot::Waiting; attributes.len()],
+            decoded: Vec::new(),
             type_values: vec![Slot::Waiting; types.len()],
             location_values: vec![Slot::Waiting; attributes.len()],
             texts: HashMap::default(),
@@ -214,11 +224,12 @@ impl<'a> Pool<'a> {
     pub(super) fn attribute_at(&mut self, cursor: &Cursor<'_>, number: u64) -> Read<Attribute> {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         match self.attribute_values.get(index) {
-            Some(Slot::Ready((attribute, weight))) => {
-                let (attribute, weight) = (attribute.clone(), *weight);
+            Some(Slot::Ready(at)) => {
+                let at = *at as usize;
+                let weight = self.decoded[at].weight;
                 self.weigh(weight);
                 self.charge(cursor, weight)?;
-                Ok(attribute)
+                Ok(self.decoded[at].attribute.clone())
             }
             Some(Slot::Busy) => Err(cursor.malformed(format!("attribute {number} contains itself"))),
             Some(Slot::Waiting) => self.decode_attribute(index),
@@ -230,10 +241,15 @@ impl<'a> Pool<'a> {
         let entry = self.attributes[index].clone();
         self.attribute_values[index] = Slot::Busy;
         let decode = |pool: &mut Self| pool.nested(entry.place.start, |pool| pool.attribute_entry(&entry));
-        let (value, weight) = self.weighed(decode)?;
+        let (attribute, weight) = self.weighed(decode)?;
         self.weigh(weight);
-        self.attribute_values[index] = Slot::Ready((value.clone(), weight));
-        Ok(value)
+        // Tables are limited to fewer entries than 2^32.
+        self.attribute_values[index] = Slot::Ready(self.decoded.len() as u32);
+        self.decoded.push(Weighed {
+            attribute: attribute.clone(),
+            weight,
+        });
+        Ok(attribute)
     }
 
     fn attribute_entry(&mut self, entry: &Entry) -> Read<Attribute> {

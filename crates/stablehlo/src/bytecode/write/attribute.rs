@@ -8,6 +8,7 @@ use artifact_ir::attribute::{
 };
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{ElementType, TensorType, Type};
+use smallvec::{SmallVec, smallvec};
 
 use super::super::builtin;
 use super::error::WriteError;
@@ -31,7 +32,7 @@ impl Writer<'_> {
 
     fn coded(&mut self, code: AttributeCode, rest: impl IntoIterator<Item = Token>) -> Write<u32> {
         self.require(code.since(), || format!("an attribute of the kind {code:?}"))?;
-        let mut tokens = vec![Token::Varint(code as u64)];
+        let mut tokens: SmallVec<[Token; 8]> = smallvec![Token::Varint(code as u64)];
         tokens.extend(rest);
         Ok(self.vhlo_entry(&tokens))
     }
@@ -42,10 +43,7 @@ impl Writer<'_> {
             Attribute::Bool(value) => self.coded(AttributeCode::Boolean, [Token::Varint(u64::from(*value))]),
             Attribute::Integer { value, ty } => self.integer(*value, *ty),
             Attribute::Float(float) => self.float(*float),
-            Attribute::String(text) => {
-                let string = self.tables.string(text.as_bytes());
-                self.coded(AttributeCode::String, [Token::Varint(u64::from(string))])
-            }
+            Attribute::String(text) => self.bytes(text.as_bytes()),
             Attribute::Type(ty) => {
                 let ty = self.ty(ty)?;
                 self.coded(AttributeCode::Type, [Token::Type(ty)])
@@ -73,7 +71,25 @@ impl Writer<'_> {
     }
 
     pub(super) fn string(&mut self, text: &str) -> Write<u32> {
-        self.attribute(&Attribute::string(text))
+        self.bytes(text.as_bytes())
+    }
+
+    fn bytes(&mut self, text: &[u8]) -> Write<u32> {
+        let string = self.tables.string(text);
+        self.coded(AttributeCode::String, [Token::Varint(u64::from(string))])
+    }
+
+    /// An array of dictionaries.
+    pub(super) fn dictionaries<'b>(
+        &mut self,
+        items: impl ExactSizeIterator<Item = &'b NamedAttributes>,
+    ) -> Write<u32> {
+        let mut tokens = Vec::with_capacity(items.len() + 1);
+        tokens.push(Token::Varint(items.len() as u64));
+        for item in items {
+            tokens.push(Token::Attribute(self.dictionary(item)?));
+        }
+        self.coded(AttributeCode::Array, tokens)
     }
 
     fn attribute_list(&mut self, items: &[Attribute]) -> Write<Vec<Token>> {
@@ -85,7 +101,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn dictionary(&mut self, attributes: &NamedAttributes) -> Write<u32> {
-        let mut tokens = vec![Token::Varint(attributes.len() as u64)];
+        let mut tokens: SmallVec<[Token; 8]> = smallvec![Token::Varint(attributes.len() as u64)];
         for (name, value) in attributes.iter() {
             tokens.push(Token::Attribute(self.string(name)?));
             tokens.push(Token::Attribute(self.attribute(value)?));

@@ -96,10 +96,7 @@ impl Writer<'_> {
 
     fn function(&mut self, function: &Function) -> Write<()> {
         let name = self.tables.op_name(Dialect::Vhlo, "func_v1");
-        let mut own = Vec::new();
-        for (name, attribute) in function_attributes(function) {
-            own.push((name, self.attribute(&attribute)?));
-        }
+        let own = self.function_attributes(function)?;
         let head = Head {
             name,
             own: self.own_attributes(own),
@@ -118,6 +115,31 @@ impl Writer<'_> {
                 writer.region(body, body.root, 0)
             }
         })
+    }
+
+    /// The attributes of a function, in the order of bytecode.
+    fn function_attributes(&mut self, function: &Function) -> Write<Vec<(&'static str, u32)>> {
+        let visibility = match function.visibility {
+            Visibility::Public => "public",
+            Visibility::Private => "private",
+            Visibility::Nested => "nested",
+        };
+        let ty = Attribute::Type(Type::Function(function.ty().into()));
+        Ok(vec![
+            ("arg_attrs", self.parameter_attributes(&function.arguments)?),
+            ("function_type", self.attribute(&ty)?),
+            ("res_attrs", self.parameter_attributes(&function.results)?),
+            ("sym_name", self.string(&function.name)?),
+            ("sym_visibility", self.string(visibility)?),
+        ])
+    }
+
+    /// A dictionary for each, or an empty list where all are empty.
+    fn parameter_attributes(&mut self, parameters: &[Parameter]) -> Write<u32> {
+        if parameters.iter().all(|parameter| parameter.attributes.is_empty()) {
+            return self.dictionaries([].iter());
+        }
+        self.dictionaries(parameters.iter().map(|parameter| &parameter.attributes))
     }
 
     /// An operation's own attributes as the version has them.
@@ -347,23 +369,6 @@ pub(super) enum Own {
     Dictionary(Vec<(&'static str, u32)>),
 }
 
-/// The attributes of a function, in the order of bytecode.
-fn function_attributes(function: &Function) -> [(&'static str, Attribute); 5] {
-    let visibility = match function.visibility {
-        Visibility::Public => "public",
-        Visibility::Private => "private",
-        Visibility::Nested => "nested",
-    };
-    let ty = Type::Function(function.ty().into());
-    [
-        ("arg_attrs", parameter_attributes(&function.arguments)),
-        ("function_type", Attribute::Type(ty)),
-        ("res_attrs", parameter_attributes(&function.results)),
-        ("sym_name", Attribute::string(&function.name)),
-        ("sym_visibility", Attribute::string(visibility)),
-    ]
-}
-
 /// Values that a block defines, those of its regions apart.
 fn values_of(body: &Body, block: &Block, in_sharding: bool) -> usize {
     let of_op = |op: &Operation| op.results.len() + casts_of(op);
@@ -376,15 +381,4 @@ fn in_sharding(body: &Body, region: RegionId) -> bool {
     body.regions[region]
         .parent
         .is_some_and(|parent| is_sharding(&body.ops[parent]))
-}
-
-/// A dictionary for each, or an empty list where all are empty.
-fn parameter_attributes(parameters: &[Parameter]) -> Attribute {
-    if parameters.iter().all(|parameter| parameter.attributes.is_empty()) {
-        return Attribute::Array(Vec::new());
-    }
-    let dictionaries = parameters
-        .iter()
-        .map(|parameter| Attribute::Dictionary(parameter.attributes.clone()));
-    Attribute::Array(dictionaries.collect())
 }

@@ -6,6 +6,7 @@
 mod attribute;
 mod body;
 mod encoded;
+mod interned;
 mod location;
 mod operation;
 mod sharding;
@@ -18,7 +19,7 @@ use artifact_ir::module::Module;
 use artifact_ir::op::{Op, OpSpec};
 
 use self::tables::{Map, Tables};
-use self::token::{Token, emit};
+use self::token::Stream;
 use super::{MAGIC, section, since, varint};
 use crate::vhlo::Version;
 use crate::vhlo::opset::VersionedOp;
@@ -58,7 +59,7 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, WriteEr
         module,
         options: *options,
         tables: Tables::default(),
-        tokens: Vec::new(),
+        tokens: Stream::default(),
         values: Vec::new(),
         locations: vec![None; module.locations.len()],
         unknown_location: None,
@@ -66,6 +67,14 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, WriteEr
         rows: Map::default(),
         operations: Map::default(),
     };
+    let bodies = module
+        .functions
+        .iter()
+        .filter_map(|(_, function)| function.body.as_ref());
+    writer.tokens.reserve(bodies.map(|body| body.ops.len()).sum());
+    if options.locations {
+        writer.tables.reserve(module.locations.len());
+    }
     writer.top()?;
     Ok(writer.finish())
 }
@@ -76,7 +85,7 @@ struct Writer<'a> {
     options: WriteOptions,
     tables: Tables,
     /// The operations.
-    tokens: Vec<Token>,
+    tokens: Stream,
     /// Numbers of the values of the function that is being written.
     values: Vec<u32>,
     /// Attributes of locations by id.
@@ -115,7 +124,7 @@ impl Writer<'_> {
         varint::encode(bytecode, file.bytes());
         let producer = format!("StableHLO_v{}\0", self.options.version);
         file.bytes().extend_from_slice(producer.as_bytes());
-        let operations = emit(&self.tokens, &order);
+        let operations = self.tokens.emit(&order);
         let properties = self.tables.emit_properties(&order);
         let (offsets, entries) = self.tables.emit_entries(&order);
         let dialects = self.tables.emit_dialects(bytecode);

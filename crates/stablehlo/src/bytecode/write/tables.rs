@@ -1,7 +1,6 @@
 //! Strings, dialects, names of operations, attributes, types and properties, each once.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, Hash};
 use std::sync::Arc;
 
 use artifact_ir::types::{TensorType, Type};
@@ -9,7 +8,8 @@ use foldhash::fast::RandomState;
 
 use super::super::{since, varint};
 use super::encoded::Encoded;
-use super::token::{Order, Tail, Token, emit_one};
+use super::interned::Interned;
+use super::token::{Order, Stream, Tail, Token, emit_one};
 
 /// A dialect that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,63 +20,28 @@ pub(super) enum Dialect {
     Other(u32),
 }
 
-/// An attribute or a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+/// What stands before the tokens of an attribute or a type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct EntryHead {
     dialect: Dialect,
     /// Whether it is in the dialect's encoding, and not text.
     binary: bool,
-    tokens: Box<[Token]>,
     tail: Option<Tail>,
 }
 
 /// Seeded, so that no input can choose its collisions.
 pub(super) type Map<K, V> = HashMap<K, V, RandomState>;
 
-/// Things by number, in order of discovery.
-#[derive(Debug)]
-struct Interned<T> {
-    items: Vec<T>,
-    /// Numbers by hash; where two things have one hash, the later has the next free one.
-    numbers: Map<u64, u32>,
-}
-
-impl<T> Default for Interned<T> {
-    fn default() -> Self {
-        Self {
-            items: Vec::new(),
-            numbers: Map::default(),
-        }
-    }
-}
-
-impl<T> Interned<T> {
-    /// The number of a thing that is looked for by `query`, without making it where it is there.
-    fn number(&mut self, query: &impl Hash, is_same: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> u32 {
-        let mut hash = self.numbers.hasher().hash_one(query);
-        while let Some(number) = self.numbers.get(&hash) {
-            if is_same(&self.items[*number as usize]) {
-                return *number;
-            }
-            hash = hash.wrapping_add(1);
-        }
-        let number = self.items.len() as u32;
-        self.items.push(make());
-        self.numbers.insert(hash, number);
-        number
-    }
-}
-
 /// The tables of a file.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    strings: Interned<Box<[u8]>>,
+    strings: Interned<u8>,
     dialects: Vec<(Dialect, u32)>,
     /// By dialect and string, and whether the dialect knows the operation.
-    op_names: Interned<(u32, u32, bool)>,
-    attributes: Interned<Entry>,
-    types: Interned<Entry>,
-    properties: Interned<Box<[Token]>>,
+    op_names: Interned<u8, (u32, u32, bool)>,
+    attributes: Interned<Token, EntryHead>,
+    types: Interned<Token, EntryHead>,
+    properties: Interned<Token>,
     /// Types by what they are, so that each is encoded once.
     by_type: Map<Type, u32>,
     /// The same by address, for types that live as long as these tables.
@@ -85,9 +50,13 @@ pub(super) struct Tables {
 }
 
 impl Tables {
+    /// Makes room for so many attributes.
+    pub(super) fn reserve(&mut self, attributes: usize) {
+        self.attributes.reserve(attributes);
+    }
+
     pub(super) fn string(&mut self, bytes: &[u8]) -> u32 {
-        self.strings
-            .number(&bytes, |own| **own == *bytes, || bytes.into())
+        self.strings.number((), bytes)
     }
 
     /// The number of an operation's name, which is without its dialect.
@@ -99,8 +68,7 @@ impl Tables {
     pub(super) fn any_op_name(&mut self, dialect: Dialect, name: &str, registered: bool) -> u32 {
         let name = self.string(name.as_bytes());
         let dialect = self.dialect(dialect);
-        let op_name = (dialect, name, registered);
-        self.op_names.number(&op_name, |own| *own == op_name, || op_name)
+        self.op_names.number((dialect, name, registered), &[])
     }
 
     fn dialect(&mut self, dialect: Dialect) -> u32 {
@@ -125,17 +93,26 @@ impl Tables {
         tail: Option<Tail>,
     ) -> u32 {
         self.dialect(dialect);
-        entry(&mut self.attributes, dialect, binary, tokens, tail)
+        let head = EntryHead {
+            dialect,
+            binary,
+            tail,
+        };
+        self.attributes.number(head, tokens)
     }
 
     pub(super) fn type_entry(&mut self, dialect: Dialect, tokens: &[Token]) -> u32 {
         self.dialect(dialect);
-        entry(&mut self.types, dialect, true, tokens, None)
+        let head = EntryHead {
+            dialect,
+            binary: true,
+            tail: None,
+        };
+        self.types.number(head, tokens)
     }
 
     pub(super) fn properties(&mut self, tokens: &[Token]) -> u32 {
-        self.properties
-            .number(&tokens, |own| **own == *tokens, || tokens.into())
+        self.properties.number((), tokens)
     }
 
     pub(super) fn known_type(&self, ty: &Type) -> Option<u32> {
@@ -156,16 +133,17 @@ impl Tables {
     }
 
     /// The final numbers: the most used first.
-    pub(super) fn order(&self, operations: &[Token]) -> Order {
+    pub(super) fn order(&self, operations: &Stream) -> Order {
         let mut uses = Uses {
-            attributes: vec![0; self.attributes.items.len()],
-            types: vec![0; self.types.items.len()],
+            attributes: vec![0; self.attributes.len()],
+            types: vec![0; self.types.len()],
         };
-        uses.count(operations);
-        for entry in self.attributes.items.iter().chain(&self.types.items) {
-            uses.count(&entry.tokens);
-        }
-        for tokens in &self.properties.items {
+        uses.count(operations.places());
+        for tokens in [
+            self.attributes.items(),
+            self.types.items(),
+            self.properties.items(),
+        ] {
             uses.count(tokens);
         }
         Order {
@@ -177,11 +155,11 @@ impl Tables {
     /// The section of strings: how many, their lengths from the last to the first, their bytes with a zero each.
     pub(super) fn emit_strings(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        varint::encode(self.strings.items.len() as u64, &mut bytes);
-        for string in self.strings.items.iter().rev() {
+        varint::encode(self.strings.len() as u64, &mut bytes);
+        for ((), string) in self.strings.iter().rev() {
             varint::encode(string.len() as u64 + 1, &mut bytes);
         }
-        for string in &self.strings.items {
+        for ((), string) in self.strings.iter() {
             bytes.extend_from_slice(string);
             bytes.push(0);
         }
@@ -198,9 +176,10 @@ impl Tables {
             varint::encode(flag(*name, bytecode >= since::DIALECT_VERSIONS), &mut bytes);
         }
         if bytecode >= since::OPTIONAL_ARGUMENT_LOCATION {
-            varint::encode(self.op_names.items.len() as u64, &mut bytes);
+            varint::encode(self.op_names.len() as u64, &mut bytes);
         }
-        for group in self.op_names.items.chunk_by(|(a, ..), (b, ..)| a == b) {
+        let op_names: Vec<_> = self.op_names.iter().map(|(name, _)| *name).collect();
+        for group in op_names.chunk_by(|(a, ..), (b, ..)| a == b) {
             varint::encode(u64::from(group[0].0), &mut bytes);
             varint::encode(group.len() as u64, &mut bytes);
             for (_, name, registered) in group {
@@ -217,9 +196,10 @@ impl Tables {
     /// The section of properties: how many, then each with its length.
     pub(super) fn emit_properties(&self, order: &Order) -> Vec<u8> {
         let mut bytes = Vec::new();
-        varint::encode(self.properties.items.len() as u64, &mut bytes);
-        for tokens in &self.properties.items {
-            let mut own = Vec::new();
+        varint::encode(self.properties.len() as u64, &mut bytes);
+        let mut own = Vec::new();
+        for ((), tokens) in self.properties.iter() {
+            own.clear();
             for token in tokens {
                 emit_one(token, order, &mut own);
             }
@@ -233,63 +213,46 @@ impl Tables {
     pub(super) fn emit_entries(&self, order: &Order) -> (Vec<u8>, Encoded) {
         let mut data = Encoded::default();
         let mut offsets = Vec::new();
-        varint::encode(self.attributes.items.len() as u64, &mut offsets);
-        varint::encode(self.types.items.len() as u64, &mut offsets);
-        let tables = [
-            (&self.attributes.items, &order.attributes),
-            (&self.types.items, &order.types),
-        ];
-        for (items, ranks) in tables {
-            let mut ordered: Vec<&Entry> = items.iter().collect();
-            for (entry, rank) in items.iter().zip(ranks) {
+        varint::encode(self.attributes.len() as u64, &mut offsets);
+        varint::encode(self.types.len() as u64, &mut offsets);
+        let tables = [(&self.attributes, &order.attributes), (&self.types, &order.types)];
+        for (entries, ranks) in tables {
+            let mut ordered: Vec<Entry<'_>> = entries.iter().collect();
+            for (entry, rank) in entries.iter().zip(ranks) {
                 ordered[*rank as usize] = entry;
             }
-            for group in ordered.chunk_by(|a, b| a.dialect == b.dialect) {
+            for group in ordered.chunk_by(|(a, _), (b, _)| a.dialect == b.dialect) {
                 self.emit_group(group, order, &mut offsets, &mut data);
             }
         }
         (offsets, data)
     }
 
-    fn emit_group(&self, group: &[&Entry], order: &Order, offsets: &mut Vec<u8>, data: &mut Encoded) {
-        let dialect = self.dialects.iter().position(|(own, _)| *own == group[0].dialect);
+    fn emit_group(&self, group: &[Entry<'_>], order: &Order, offsets: &mut Vec<u8>, data: &mut Encoded) {
+        let dialect = self
+            .dialects
+            .iter()
+            .position(|(own, _)| *own == group[0].0.dialect);
         varint::encode(dialect.unwrap_or_default() as u64, offsets);
         varint::encode(group.len() as u64, offsets);
-        for entry in group {
+        for (head, tokens) in group {
             let start = data.len();
-            for token in &entry.tokens {
-                emit_one(token, order, data.bytes());
+            let bytes = data.bytes();
+            for token in *tokens {
+                emit_one(token, order, bytes);
             }
-            if let Some(Tail(bytes)) = &entry.tail {
+            if let Some(Tail(bytes)) = &head.tail {
                 varint::encode(bytes.len() as u64, data.bytes());
                 data.push(bytes);
             }
             let length = (data.len() - start) as u64;
-            varint::encode(length << 1 | u64::from(entry.binary), offsets);
+            varint::encode(length << 1 | u64::from(head.binary), offsets);
         }
     }
 }
 
-/// The number of an entry.
-fn entry(
-    table: &mut Interned<Entry>,
-    dialect: Dialect,
-    binary: bool,
-    tokens: &[Token],
-    tail: Option<Tail>,
-) -> u32 {
-    let query = (dialect, binary, tokens, &tail);
-    let is_same = |own: &Entry| {
-        own.dialect == dialect && own.binary == binary && *own.tokens == *tokens && own.tail == tail
-    };
-    let make = || Entry {
-        dialect,
-        binary,
-        tokens: tokens.into(),
-        tail: tail.clone(),
-    };
-    table.number(&query, is_same, make)
-}
+/// What stands before an entry's tokens, and they.
+type Entry<'a> = (&'a EntryHead, &'a [Token]);
 
 /// How often attributes and types are used.
 #[derive(Debug)]
@@ -299,7 +262,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn count(&mut self, tokens: &[Token]) {
+    fn count<'a>(&mut self, tokens: impl IntoIterator<Item = &'a Token>) {
         for token in tokens {
             match token {
                 Token::Attribute(number) | Token::PresentAttribute(number) => {

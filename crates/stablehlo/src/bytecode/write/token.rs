@@ -1,11 +1,13 @@
 //! Bytes to be, with places for numbers that are not known yet.
 
+use std::hash::{Hash, Hasher};
+
 use artifact_core::blob::Blob;
 
 use super::super::{section, varint};
 
 /// A piece of an entry, of properties or of the operations.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// A byte as it is.
     Byte(u8),
@@ -25,6 +27,23 @@ pub(super) enum Token {
     End,
 }
 
+/// One number for the kind and the value, which is all that tables of tokens need.
+impl Hash for Token {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (kind, value) = match *self {
+            Self::Byte(byte) => (0, u64::from(byte)),
+            Self::Varint(value) => (1, value),
+            Self::Attribute(number) => (2, u64::from(number)),
+            Self::PresentAttribute(number) => (3, u64::from(number)),
+            Self::Type(number) => (4, u64::from(number)),
+            Self::FlaggedType(number, flag) => (5, u64::from(number) << 1 | u64::from(flag)),
+            Self::Begin => (6, 0),
+            Self::End => (7, 0),
+        };
+        state.write_u64(value << 3 ^ value >> 61 ^ kind);
+    }
+}
+
 impl Token {
     /// A signed number.
     pub(super) const fn signed(value: i64) -> Self {
@@ -39,21 +58,63 @@ pub(super) struct Order {
     pub(super) types: Vec<u32>,
 }
 
-/// The bytes of tokens.
-pub(super) fn emit(tokens: &[Token], order: &Order) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(tokens.len() + tokens.len() / 4);
-    let mut outer = Vec::new();
-    for token in tokens {
+/// The bytes of operations, and where numbers come between them once these are known.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    bytes: Vec<u8>,
+    /// In order; each stands before the byte of that position.
+    places: Vec<(usize, Token)>,
+}
+
+impl Stream {
+    /// Makes room for about so many operations.
+    pub(super) fn reserve(&mut self, operations: usize) {
+        const BYTES: usize = 8;
+        const PLACES: usize = 3;
+        self.bytes.reserve(operations * BYTES);
+        self.places.reserve(operations * PLACES);
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, token: Token) {
         match token {
-            Token::Begin => outer.push(std::mem::take(&mut bytes)),
-            Token::End => {
-                let data = std::mem::replace(&mut bytes, outer.pop().unwrap_or_default());
-                super::append(&mut bytes, section::IR, &data);
-            }
-            token => emit_one(token, order, &mut bytes),
+            Token::Byte(byte) => self.bytes.push(byte),
+            Token::Varint(value) => varint::encode(value, &mut self.bytes),
+            place => self.places.push((self.bytes.len(), place)),
         }
     }
-    bytes
+
+    /// The tokens whose bytes are not known yet.
+    pub(super) fn places(&self) -> impl Iterator<Item = &Token> {
+        self.places.iter().map(|(_, token)| token)
+    }
+
+    /// All bytes.
+    pub(super) fn emit(&self, order: &Order) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.bytes.len() + 2 * self.places.len());
+        let mut outer = Vec::new();
+        let mut done = 0;
+        for (at, token) in &self.places {
+            bytes.extend_from_slice(&self.bytes[done..*at]);
+            done = *at;
+            match token {
+                Token::Begin => outer.push(std::mem::take(&mut bytes)),
+                Token::End => {
+                    let data = std::mem::replace(&mut bytes, outer.pop().unwrap_or_default());
+                    super::append(&mut bytes, section::IR, &data);
+                }
+                token => emit_one(token, order, &mut bytes),
+            }
+        }
+        bytes.extend_from_slice(&self.bytes[done..]);
+        bytes
+    }
+}
+
+impl Extend<Token> for Stream {
+    fn extend<I: IntoIterator<Item = Token>>(&mut self, tokens: I) {
+        tokens.into_iter().for_each(|token| self.push(token));
+    }
 }
 
 /// The bytes of a token that is no bracket.
@@ -84,8 +145,8 @@ impl PartialEq for Tail {
 
 impl Eq for Tail {}
 
-impl std::hash::Hash for Tail {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+impl Hash for Tail {
+    fn hash<H: Hasher>(&self, state: &mut H) {
         const ENDS_BYTES: usize = 64;
         let bytes = &*self.0;
         bytes.len().hash(state);
