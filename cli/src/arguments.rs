@@ -92,7 +92,7 @@ pub(crate) struct ExportArguments {
     pub(crate) platform: Vec<String>,
     /// Record the time: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
     /// option equal programs give equal files
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "env")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "env")]
     pub(crate) created: Option<String>,
     /// Add a text to the manifest; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -216,16 +216,18 @@ pub(crate) struct SpecializeArguments {
 #[command(
     after_help = "The program and its constants stay as they are; the digest of the old file is recorded in the metadata. A file
 of a newer container version is refused: this release would lose what it does not know. Signatures of the old file do not hold for the new one.
+`artifact export` writes one for an older reader.
 
 Examples:
   artifact upgrade model.artifact
+  artifact upgrade models/*.artifact
   artifact upgrade model.artifact -o upgraded.artifact"
 )]
 pub(crate) struct UpgradeArguments {
-    /// The artifact; replaced, at once or not at all, unless an output is given
-    #[arg(value_name = "F")]
-    pub(crate) artifact: PathBuf,
-    /// Write here instead
+    /// The artifacts; each is replaced, at once or not at all, unless an output is given
+    #[arg(value_name = "F", required = true)]
+    pub(crate) artifacts: Vec<PathBuf>,
+    /// Write here instead, where there is one
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
 }

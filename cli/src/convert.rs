@@ -1,10 +1,12 @@
 //! `artifact convert`.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use artifact_container::atomic::atomic_write;
-use artifact_export::{JAX_STABLEHLO, StablehloVersion, StablehloVersionError, Waivers, portable};
+use artifact_export::{ExportError, JAX_STABLEHLO, StablehloVersion, StablehloVersionError, Waivers, portable};
 use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
@@ -12,9 +14,10 @@ use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 use crate::arguments::{ConvertArguments, Format};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files::{self, files_under};
+use crate::losses;
 use crate::output;
 use crate::program::{holds_program, is_artifact};
-use crate::rewriting;
+use crate::rewriting::{self, Original};
 use crate::source::Source;
 
 pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
@@ -29,6 +32,9 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
         let what = format!("{} files cannot be written to one place", inputs.len());
         return Err(Failure::usage(what).hint("give --output-dir"));
     }
+    if options.output.is_none() && options.output_dir.is_none() {
+        writing.refuse_terminal()?;
+    }
     let targets = targets(&inputs, options)?;
     for target in targets.iter().flatten() {
         files::refuse_overwriting(target, inputs.iter().map(PathBuf::as_path))?;
@@ -38,6 +44,7 @@ pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
         match target {
             Some(path) => {
                 atomic_write(&path, &bytes).map_err(|error| Failure::file("cannot write", &path, &error))?;
+                output::text(&format!("{}: {} bytes, {writing}\n", path.display(), bytes.len()))?;
             }
             None => output::bytes(&bytes)?,
         }
@@ -132,15 +139,24 @@ impl Writing {
         }
     }
 
+    /// A terminal would obey what it takes for commands.
+    fn refuse_terminal(&self) -> Outcome<()> {
+        if matches!(self, Self::Text(_)) || !std::io::stdout().is_terminal() {
+            return Ok(());
+        }
+        let what = format!("{self} is no text, and standard output is a terminal");
+        Err(Failure::usage(what).hint("give a file with -o, or lead the output to one"))
+    }
+
     fn convert(&self, input: &Path) -> Outcome<Vec<u8>> {
         match self {
             Self::Text(print) => {
-                let modules = modules(input)?;
+                let modules = modules(input, print.locations)?;
                 let texts = modules.iter().map(|module| print_module(module, print));
                 Ok(texts.collect::<String>().into_bytes())
             }
             Self::Bytecode { version, locations } => {
-                let modules = modules(input)?;
+                let modules = modules(input, *locations)?;
                 let count = modules.len();
                 let (Some(module), 1) = (modules.into_iter().next(), count) else {
                     let what = format!(
@@ -158,34 +174,79 @@ impl Writing {
     }
 }
 
-/// The verified modules of a file.
-fn modules(input: &Path) -> Outcome<Vec<Module>> {
+impl fmt::Display for Writing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(_) => f.write_str("StableHLO text"),
+            Self::Bytecode { version, .. } => write!(f, "bytecode of StableHLO {version}"),
+            Self::Jax { version, .. } => write!(f, "a JAX export of StableHLO {version}"),
+        }
+    }
+}
+
+/// The verified modules of a file. Says what of the file is in none of them.
+fn modules(input: &Path, locations: bool) -> Outcome<Vec<Module>> {
+    let refuse = |error: ExportError| Failure::export(input, &error);
     if is_artifact(input)? {
-        let (loaded, dropped) = rewriting::open(input)?;
-        let module = loaded
-            .into_module()
-            .map_err(|error| Failure::export(input, &error))?;
+        let Original {
+            loaded,
+            manifest,
+            dropped,
+        } = rewriting::open(input)?;
+        let module = loaded.into_module().map_err(refuse)?;
+        let gradients = manifest.derivatives.len();
+        let lost = losses::of_program(&manifest, gradients, &module, locations).map_err(refuse)?;
+        tell_lost(input, &lost);
         rewriting::tell(dropped.as_ref(), input);
         return Ok(vec![module]);
     }
     let source = Source::read(input)?;
     let modules = source.modules()?;
     let findings: Vec<_> = modules.iter().flat_map(verify).collect();
-    if findings.is_empty() {
-        Ok(modules)
-    } else {
-        Err(source.refused(&findings))
+    if !findings.is_empty() {
+        return Err(source.refused(&findings));
+    }
+    match source.exported_functions() {
+        Ok(functions) => {
+            if let ([module], [said, gradients @ ..]) = (&*modules, &*functions) {
+                let lost = losses::of_program(said, gradients.len(), module, locations);
+                tell_lost(input, &lost.map_err(refuse)?);
+            }
+        }
+        // The program is sound by itself.
+        Err(failure) => output::note(&format!("warning: only the program is written: {}", failure.one_line())),
+    }
+    Ok(modules)
+}
+
+/// Says what the format of the output has no place for.
+fn tell_lost(input: &Path, lost: &[String]) {
+    if !lost.is_empty() {
+        output::note(&format!(
+            "warning: {}: the output has no place for: {}",
+            input.display(),
+            lost.join("; ")
+        ));
     }
 }
 
 /// A file of `jax.export`, with all that the input says of how its program is called.
 fn jax(input: &Path, version: StablehloVersion, allowed: &Waivers) -> Outcome<Vec<u8>> {
-    let (exported, dropped) = rewriting::open_any(input)?;
+    let (exported, dropped, only_here) = match is_artifact(input)? {
+        true => {
+            let original = rewriting::open(input)?;
+            let exported = original.loaded.into_exported();
+            let exported = exported.map_err(|error| Failure::export(input, &error))?;
+            (exported, original.dropped, losses::of_metadata(&original.manifest))
+        }
+        false => (Source::read(input)?.export()?, None, Vec::new()),
+    };
     let file = exported
         .to_jax(version, allowed)
         .map_err(|error| Failure::export(input, &error))?;
     let bytes = artifact_jax::write(&file)
         .map_err(|error| Failure::input(format!("{} is refused", input.display())).because(&error))?;
+    tell_lost(input, &only_here);
     rewriting::tell(dropped.as_ref(), input);
     Ok(bytes)
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::sync::Arc;
 
+use artifact_container::Container;
 use artifact_container::atomic::AtomicFile;
 use artifact_export::{ExportError, PackOptions, StablehloVersionError, Waivers, pack, reader_release};
 
@@ -12,6 +14,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::output;
 use crate::program::is_artifact;
+use crate::rewriting;
 use crate::source::Source;
 
 pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
@@ -26,13 +29,10 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
         waivers: Waivers::Targets(options.allow_custom_call.iter().cloned().collect()),
     };
     let shapes = dimensions::shapes(&options.shapes, &options.constraint)?;
-    if is_artifact(&options.program)? {
-        let what = format!("{} is an artifact already", options.program.display());
-        return Err(
-            Failure::input(what).hint("give StableHLO; `artifact convert` writes an artifact's program")
-        );
-    }
     files::refuse_overwriting(&options.output, [options.program.as_path()])?;
+    if is_artifact(&options.program)? {
+        return anew(options, &pack_options);
+    }
     let source = Source::read(&options.program)?;
     let exported = source.export()?;
     let exported = match options.platform.is_empty() {
@@ -69,6 +69,26 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     Ok(Exit::Ok)
 }
 
+/// Writes an artifact for another target; what it says of its program stays.
+fn anew(options: &ExportArguments, pack_options: &PackOptions) -> Outcome<Exit> {
+    let path = &options.program;
+    let refused = [
+        ("--shapes", !options.shapes.is_empty(), "its shapes"),
+        ("--constraint", !options.constraint.is_empty(), "the constraints on its dimensions"),
+        ("--platform", !options.platform.is_empty(), "its platforms"),
+    ];
+    if let Some((option, _, what)) = refused.iter().find(|(_, given, _)| *given) {
+        let why = format!("{option} is for programs: the artifact {} has {what}", path.display());
+        return Err(Failure::usage(why).hint(
+            "export the program again; `artifact specialize` fixes sizes of an artifact",
+        ));
+    }
+    let container = Container::open_with(path, &artifact_export::read_options());
+    let container = container.map_err(|error| Failure::export(path, &error.into()))?;
+    rewriting::rewrite(&Arc::new(container), path, &options.output, pack_options)?;
+    Ok(Exit::Ok)
+}
+
 /// A program that cannot be packed as it was asked for, or a file that cannot be written.
 fn unpacked(options: &ExportArguments, error: &ExportError) -> Failure {
     let of_file = error
@@ -95,7 +115,7 @@ fn created(option: Option<&str>) -> Outcome<Option<u64>> {
             None => {
                 let what = "`--created` without a number takes SOURCE_DATE_EPOCH, which is not set";
                 return Err(
-                    Failure::usage(what).hint("give the seconds since 1970-01-01 UTC: --created SECONDS")
+                    Failure::usage(what).hint("give the seconds since 1970-01-01 UTC: --created=SECONDS")
                 );
             }
         },

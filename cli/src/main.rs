@@ -17,6 +17,7 @@ mod files;
 mod inspect;
 mod interface_text;
 mod keygen;
+mod losses;
 mod names;
 mod npy;
 mod output;

@@ -6,62 +6,58 @@ use std::sync::Arc;
 
 use artifact_container::Container;
 use artifact_container::atomic::AtomicFile;
-use artifact_export::{ExportError, is_current, read_options, upgrade};
+use artifact_export::{PackOptions, is_current, read_options};
 
 use crate::arguments::UpgradeArguments;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::program::is_artifact;
-use crate::{files, output};
+use crate::{files, output, rewriting};
 
 pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
-    let path = options.artifact.as_path();
+    if options.artifacts.len() != 1 && options.output.is_some() {
+        let what = format!("{} files cannot be written to one place", options.artifacts.len());
+        return Err(Failure::usage(what).hint("leave -o out: each is replaced, at once or not at all"));
+    }
+    // Each is whole by itself: one that cannot be upgraded does not keep the others from it.
+    let mut failures = Vec::new();
+    for path in &options.artifacts {
+        failures.extend(upgrade(path, options.output.as_deref()).err());
+    }
+    let Some(last) = failures.pop() else {
+        return Ok(Exit::Ok);
+    };
+    failures.iter().for_each(Failure::print);
+    Err(last)
+}
+
+fn upgrade(path: &Path, output: Option<&Path>) -> Outcome<()> {
     if !is_artifact(path)? {
         let what = format!("{} is not an artifact", path.display());
         return Err(Failure::input(what).hint("`artifact export` makes one of a program"));
     }
-    if let Some(output) = &options.output {
+    if let Some(output) = output {
         files::refuse_overwriting(output, [path])?;
     }
-    let refuse = |error: ExportError| Failure::export(path, &error);
-    let container = Container::open_with(path, &read_options()).map_err(|error| refuse(error.into()))?;
+    let container = Container::open_with(path, &read_options());
+    let container = container.map_err(|error| Failure::export(path, &error.into()))?;
     if is_current(&container) {
-        return current(options, &container);
+        return current(path, output, &container);
     }
-    let target = options.output.as_deref().unwrap_or(path);
-    let (old, container) = (container.file_digest(), Arc::new(container));
-    let unwritten = |error: &dyn std::error::Error| Failure::file("cannot write", target, error);
-    let mut file = AtomicFile::create(target).map_err(|error| unwritten(&error))?;
-    let upgraded = upgrade(&container, &mut file).map_err(refuse)?;
-    file.commit().map_err(|error| unwritten(&error))?;
-    if let Some(dropped) = &upgraded.seals_dropped {
-        output::note(&format!("warning: {dropped}"));
-    }
-    let changes: String = upgraded
-        .changes
-        .iter()
-        .map(|change| format!("  {change}\n"))
-        .collect();
-    output::text(&format!(
-        "{}: {} bytes\n{changes}  file digest {old} -> {}\n",
-        target.display(),
-        upgraded.written.file_length,
-        upgraded.written.file_digest
-    ))?;
-    Ok(Exit::Ok)
+    let target = output.unwrap_or(path);
+    rewriting::rewrite(&Arc::new(container), path, target, &PackOptions::default())
 }
 
 /// Nothing to do but to copy the file where it is asked for.
-fn current(options: &UpgradeArguments, container: &Container) -> Outcome<Exit> {
-    let path = options.artifact.as_path();
-    if let Some(target) = &options.output {
+fn current(path: &Path, output: Option<&Path>, container: &Container) -> Outcome<()> {
+    if let Some(target) = output {
         copy(path, target)?;
     }
     let version = container.header().window().written;
+    let copied = output.map_or(String::new(), |target| format!("; copied to {}", target.display()));
     output::text(&format!(
-        "{}: container {version} already, nothing to upgrade\n",
+        "{}: container {version} already, nothing to upgrade{copied}\n",
         path.display()
-    ))?;
-    Ok(Exit::Ok)
+    ))
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome<()> {

@@ -27,8 +27,8 @@ impl AtomicFile {
     /// A symbolic link is itself replaced, as `rename` does.
     ///
     /// # Errors
-    /// When `target` names no file, names something that exists and is no regular file, such as a directory or a device,
-    /// or when its directory cannot be written to.
+    /// When `target` names no file, names something that exists and is no regular file, such as a directory or a device, or a
+    /// file that nobody may write, or when its directory cannot be written to.
     pub fn create(target: &Path) -> io::Result<Self> {
         let name = file_name(target)?;
         if let Ok(existing) = fs::symlink_metadata(target)
@@ -37,8 +37,14 @@ impl AtomicFile {
             let message = "there is something other than a regular file, which is not replaced";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
+        let existing = fs::metadata(target).map(|existing| existing.permissions());
+        // A rename would not ask, and who took the right to write away meant it.
+        if existing.as_ref().is_ok_and(Permissions::readonly) {
+            let message = "it is write-protected, and not replaced: allow it with `chmod u+w`, or write elsewhere";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
         // A file that is replaced keeps who may read it.
-        let mode = fs::metadata(target).map_or(0o666, |existing| existing.permissions().mode() & 0o777);
+        let mode = existing.map_or(0o666, |existing| existing.mode() & 0o777);
         Self::create_with(target, name, mode)
     }
 

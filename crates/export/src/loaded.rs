@@ -145,19 +145,26 @@ impl Loaded {
     /// # Errors
     /// When a derivative is damaged, or is not what the manifest says.
     pub fn into_exported(self) -> Result<Exported, ExportError> {
-        let container = Arc::clone(&self.container);
+        let mut vjp = None;
+        for (order, derivative) in self.derivatives()?.into_iter().enumerate().rev() {
+            let loaded = derivative.exported(vjp.take());
+            vjp = Some(loaded.map_err(|error| error.within(&derivative_name(order)))?);
+        }
+        self.exported(vjp)
+    }
+
+    /// The derivatives as they are stored, in order.
+    pub(crate) fn derivatives(&self) -> Result<Vec<Self>, ExportError> {
+        let container = &self.container;
         let derivatives = container
             .sections()
             .derivatives()
             .zip(&container.manifest().derivatives);
-        let mut vjp = None;
-        for ((section, row), said) in derivatives.collect::<Vec<_>>().into_iter().rev() {
-            let name = format!("the derivative `{}`", row.name);
-            let loaded = Self::part(&container, container.section_bytes(section)?, said.part());
-            let loaded = loaded.and_then(|loaded| loaded.exported(vjp.take()));
-            vjp = Some(loaded.map_err(|error| error.within(&name))?);
-        }
-        self.exported(vjp)
+        let derivatives = derivatives.enumerate().map(|(order, ((section, _), said))| {
+            let loaded = Self::part(container, container.section_bytes(section)?, said.part());
+            loaded.map_err(|error| error.within(&derivative_name(order)))
+        });
+        derivatives.collect()
     }
 
     /// This program alone.
@@ -175,8 +182,13 @@ impl Loaded {
     }
 }
 
+/// How messages call a derivative.
+fn derivative_name(order: usize) -> String {
+    format!("the derivative `vjp/{}`", order + 1)
+}
+
 /// What the exporter accepted. Before version 1.0 that was everything, without a word.
-fn waived(container: &Container) -> Waivers {
+pub(crate) fn waived(container: &Container) -> Waivers {
     if container.header().window().written < FormatVersion::new(1, 0) {
         return Waivers::All;
     }

@@ -147,7 +147,7 @@ fn dense_bytes(constant: &Literal) -> &[u8] {
 }
 
 /// Whether a reader will read a file with this manifest.
-fn check_readable(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
+pub(crate) fn check_readable(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
     let needs = Requirements::to_write(manifest).map_err(|error| ExportError::input(error.to_string()))?;
     Ok(reader.check_written(&needs)?)
 }
