@@ -1,7 +1,10 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use artifact_container::READABLE;
+use artifact_container::release::RELEASED;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -27,9 +30,15 @@ impl Command {
 const EXIT_CODES: &str = "Exit codes: 0 ok; 1 a comparison or check failed; 2 usage; 3 bad input; 4 incompatible version; \
 5 not allowed; 6 engine unavailable or operation not supported; 70 internal error.";
 
+/// The version of the product with the day of the release, since previews had the same version, and with what it reads.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{version}, released {RELEASED}; reads containers {READABLE}")
+});
+
 /// Packs StableHLO programs into artifacts, looks into them, runs and checks them.
 #[derive(Debug, Parser)]
-#[command(name = "artifact", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(name = "artifact", version = VERSION.as_str(), after_help = EXIT_CODES, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -235,6 +244,10 @@ pub(crate) struct UpgradeArguments {
 /// Bytes of values that a program may hold unless told otherwise.
 const VALUE_BYTES_MAX: u64 = 8 << 30;
 
+/// Tolerances of a comparison where nobody says others.
+pub(crate) const RTOL: f64 = 1e-5;
+pub(crate) const ATOL: f64 = 1e-6;
+
 /// A tolerance: finite, and not negative.
 fn tolerance(text: &str) -> Result<f64, String> {
     let tolerance: f64 = text.parse().map_err(|error| format!("{error}"))?;
@@ -303,10 +316,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "WANT.npz")]
     pub(crate) expect: Option<PathBuf>,
     /// Relative tolerance of the comparison: |got - want| <= atol + rtol * |want|
-    #[arg(long, default_value_t = 1e-5, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = RTOL, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
     pub(crate) rtol: f64,
     /// Absolute tolerance of the comparison
-    #[arg(long, default_value_t = 1e-6, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = ATOL, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
     pub(crate) atol: f64,
     /// The platform whose part of a program for several platforms is run; the engine's own by default
     #[arg(long, value_name = "PLATFORM")]
@@ -324,13 +337,14 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Finds, in files and folders (recursively), programs of every kind: artifacts, StableHLO as text or portable bytecode. What a
-file holds counts, not its name. They are judged by
+    after_help = "Finds, in files and folders (recursively), programs of every kind: artifacts, StableHLO as text or portable bytecode, JAX exports.
+What a file holds counts, not its name. They are judged by
   check.* expectations inside;
+  the archives X.inputs.npz and X.expected.npz beside X.artifact, X.mlir or what else X is;
   a cases.json or manifest.json beside them, with inputs and results in .npz;
   an index.json, where they must be refused or must equal another file.
 Where a folder has such a list, only what it names is checked. docs/checking.md in the repository describes the lists. A program that cannot be judged here, such as one that needs
-inputs that no list gives, counts as unsupported. Only failed ones make the exit code 1.
+inputs that nothing gives, counts as unsupported. Only failed ones make the exit code 1.
 
 With --json, each line of standard output is an object of `program`, `verdict` and `reason`, and the count goes to standard error.
 

@@ -148,6 +148,15 @@ pub(crate) fn is_artifact(path: &Path) -> Outcome<bool> {
     }
 }
 
+/// Refuses a file that is no artifact where one is needed; `why` says why.
+pub(crate) fn require_artifact(path: &Path, why: &str) -> Outcome<()> {
+    if is_artifact(path)? {
+        return Ok(());
+    }
+    let failure = Failure::input(format!("{} is not an artifact, and {why}", path.display()));
+    Err(failure.hint("`artifact export` makes one of a program"))
+}
+
 /// Whether a file holds a program, of whichever kind, right or wrong. One that cannot be read holds none.
 pub(crate) fn holds_program(path: &Path) -> bool {
     is_artifact(path).unwrap_or(false) || Source::is_in(path)

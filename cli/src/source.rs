@@ -50,6 +50,10 @@ impl Source {
             Content::Bytecode(Blob::new(bytes))
         } else if artifact_jax::looks_like(&bytes) {
             Content::Jax(Box::new(jax(path, bytes)?))
+        } else if artifact_jax::looks_cut_off(&bytes) {
+            let (path, length) = (path.display(), bytes.len());
+            let what = format!("{path} begins as a JAX export does, and ends after {length} bytes");
+            return Err(Failure::input(what).hint("it was cut off or is damaged: copy it again"));
         } else {
             Content::Text(text(path, bytes)?)
         };
@@ -86,7 +90,8 @@ impl Source {
             Content::Jax(file) => vec![self.bytecode(&file.module)?.module],
         };
         if modules.is_empty() {
-            return Err(Failure::input(format!("{} holds no module", self.path.display())));
+            let what = format!("{} holds no module", self.path.display());
+            return Err(Failure::input(what).hint(KINDS));
         }
         Ok(modules)
     }
@@ -183,7 +188,13 @@ impl Source {
                 shown.join("\n")
             }
         };
-        Failure::input(format!("{name} is refused\n{}", findings.trim_end()))
+        let findings = findings.trim_end();
+        if self.text().is_none_or(begins_as_program) {
+            return Failure::input(format!("{name} is refused\n{findings}"));
+        }
+        // Nobody who wrote a program began it so.
+        let what = format!("{}; as a text it is refused\n{findings}", no_kind(&self.path));
+        Failure::input(what).hint(KINDS)
     }
 
     /// As [`Source::refused`], with the first finding only and without the file's name: a list of many files has one line for
@@ -245,12 +256,18 @@ fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let what = format!(
-            "{} is neither an artifact, nor StableHLO as text or as bytecode, nor a JAX export",
-            path.display()
-        );
-        Failure::input(what).because(&error).hint(format!(
-            "line {line} is not UTF-8; give an artifact, a .mlir file, a portable artifact of StableHLO or what jax.export serialized"
-        ))
+        Failure::input(no_kind(path))
+            .because(&error)
+            .hint(format!("line {line} is not UTF-8; {KINDS}"))
     })
+}
+
+/// What is accepted, for who gave something else.
+const KINDS: &str = "give an artifact, StableHLO as text or portable bytecode, or what jax.export serialized";
+
+fn no_kind(path: &Path) -> String {
+    format!(
+        "{} is neither an artifact, nor StableHLO as text or as bytecode, nor a JAX export",
+        path.display()
+    )
 }

@@ -10,7 +10,7 @@ use artifact_export::{PackOptions, is_current, read_options};
 
 use crate::arguments::UpgradeArguments;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::program::is_artifact;
+use crate::program::require_artifact;
 use crate::{files, output, rewriting};
 
 pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
@@ -31,10 +31,7 @@ pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
 }
 
 fn upgrade(path: &Path, output: Option<&Path>) -> Outcome<()> {
-    if !is_artifact(path)? {
-        let what = format!("{} is not an artifact", path.display());
-        return Err(Failure::input(what).hint("`artifact export` makes one of a program"));
-    }
+    require_artifact(path, "only artifacts have versions to upgrade")?;
     if let Some(output) = output {
         files::refuse_overwriting(output, [path])?;
     }

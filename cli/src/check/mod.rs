@@ -4,6 +4,7 @@ mod cases;
 mod embedded;
 mod judgement;
 mod list;
+mod pair;
 mod plan;
 mod reject;
 mod report;
@@ -32,7 +33,7 @@ pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
     if tasks.is_empty() {
         let what = "there is no program to check in what was given";
         return Err(Failure::input(what)
-            .hint("name artifacts, StableHLO as text or portable bytecode, or folders that hold them"));
+            .hint("name artifacts, StableHLO as text or portable bytecode, JAX exports, or folders that hold them"));
     }
     let report = Report::new(tasks.len(), options.json);
     let settings = Settings {
@@ -104,6 +105,7 @@ fn judge(task: &Task, settings: &Settings) -> Verdict {
     match task {
         Task::Embedded { path, disabled } => embedded::judge(path, disabled.as_deref(), settings),
         Task::Cases { path, cases, .. } => cases::judge(path, cases, settings),
+        Task::Pair { path, pair } => pair::judge(path, pair, settings),
         Task::Reject { path, expected } => reject::judge(path, expected),
         Task::Twin { path, text } => twin::judge(path, text),
         Task::Unread { .. } => Verdict::Unsupported("this release does not read such a file".to_owned()),

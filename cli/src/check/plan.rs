@@ -27,6 +27,8 @@ pub(crate) enum Task {
         run: Option<String>,
         cases: Cases,
     },
+    /// Arguments and results are archives of its name.
+    Pair { path: PathBuf, pair: Pair },
     /// The program must be refused, at one of these lines; anywhere where there is none.
     Reject { path: PathBuf, expected: Vec<Expected> },
     /// The program is only read; as its twin, a text, it must be right, and both must be the same program.
@@ -42,6 +44,7 @@ impl Task {
         match self {
             Self::Embedded { path, .. }
             | Self::Cases { path, .. }
+            | Self::Pair { path, .. }
             | Self::Reject { path, .. }
             | Self::Twin { path, .. }
             | Self::Unread { path }
@@ -55,6 +58,24 @@ impl Task {
             Self::Cases { run: Some(run), .. } => format!("{path} ({run})"),
             _ => path.to_string(),
         }
+    }
+}
+
+/// Two archives: what a program takes, and what it gives.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) inputs: PathBuf,
+    pub(crate) expected: PathBuf,
+}
+
+impl Pair {
+    /// Those of a file `X` or `X.EXTENSION`: `X.inputs.npz` and `X.expected.npz`, where both are there.
+    fn beside(path: &Path) -> Option<Self> {
+        let [inputs, expected] = ["inputs.npz", "expected.npz"].map(|end| {
+            let stem = path.with_extension("");
+            stem.with_added_extension(end)
+        });
+        (inputs.is_file() && expected.is_file()).then_some(Self { inputs, expected })
     }
 }
 
@@ -125,7 +146,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
             if is_folder && with_lists.contains(&folder_of(file)) {
                 found.unlisted.push(file.clone());
             } else {
-                found.tasks.push(embedded(file));
+                found.tasks.push(by_itself(file));
             }
         }
         found.tasks.extend(listed.of_files(&files));
@@ -133,10 +154,13 @@ pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
     Ok(found)
 }
 
-fn embedded(path: &Path) -> Task {
-    Task::Embedded {
-        path: path.to_owned(),
-        disabled: None,
+/// A program that no list names.
+fn by_itself(path: &Path) -> Task {
+    let pair = Pair::beside(path);
+    let path = path.to_owned();
+    match pair {
+        Some(pair) => Task::Pair { path, pair },
+        None => Task::Embedded { path, disabled: None },
     }
 }
 

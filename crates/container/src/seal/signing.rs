@@ -55,7 +55,7 @@ pub fn seal_file(path: &Path, signing: &Signing<'_>) -> Result<Sealed, Error> {
     let path = &path
         .canonicalize()
         .map_err(|error| Fault::from(error).read(Some(path)))?;
-    let fail = |fault: Fault| fault.write(Some(path));
+    let fail = |fault: Fault| Error::new(format!("cannot seal the artifact `{}`", path.display()), fault);
     let source = Source::open(path).map_err(fail)?;
     // Held until the file is replaced: of two processes that seal at once, one would lose its seal.
     lock(&source, path).map_err(fail)?;
@@ -135,12 +135,17 @@ fn finish(mut copy: AtomicFile, seals: &Seals) -> Result<(), Fault> {
     Ok(copy.commit()?)
 }
 
+/// Why a file that is sound is not sealed; the source of the [`Error`] of [`seal_file`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SigningError {
+#[non_exhaustive]
+pub enum SigningError {
+    /// A file has one seal of a key at most.
     #[error("the key {0} has sealed the file already; ask for its seal to be replaced, or leave it")]
     Twice(KeyId),
+    /// Of two that seal at once, one would lose its seal.
     #[error("another process is sealing the file; try again when it is done")]
     Locked,
+    /// What was verified would not be what is sealed.
     #[error("the file changed while it was being sealed; try again")]
     Changed,
 }
