@@ -79,12 +79,17 @@ pub(crate) enum Command {
   artifact export model.mlir --shapes 'x: (b, 128); y: (b,)' --constraint 'b <= 64' -o model.artifact
   artifact export model.mlir --for-reader 1.0 -o model.artifact
   artifact export model.bin -o model.artifact
+  artifact export model.artifact --stablehlo 1.13.0 -o for_others.artifact
+
+An artifact is written anew for the reader that is asked for: all that it says of its program stays, but for seals, which do not hold
+for another file.
 
 A shape has a number or an expression for each dimension: b, 2*b + 1, floordiv(b, 2), max(a, b), mod(b, 4). `_` keeps one
 dimension as the program has it, `...` all that follow. A variable is at least 1 unless a constraint says less. Constraints
 compare expressions: `a >= 2*b`, `0 <= b < 64`, `mod(b, 8) == 0`.")]
 pub(crate) struct ExportArguments {
-    /// StableHLO as text or portable bytecode, or what `jax.export` serialized; what the file holds counts, not its name
+    /// StableHLO as text or portable bytecode, what `jax.export` serialized, or an artifact; what the file holds counts, not its
+    /// name
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
     /// The artifact to write; an existing one is replaced at once or not at all
@@ -99,7 +104,7 @@ pub(crate) struct ExportArguments {
     /// A platform that the program is for, such as cpu or cuda; may be repeated. A JAX export says so itself
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) platform: Vec<String>,
-    /// Record the time: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
+    /// Record the time, given after `=`: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
     /// option equal programs give equal files
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "env")]
     pub(crate) created: Option<String>,
@@ -110,7 +115,8 @@ pub(crate) struct ExportArguments {
     /// needs
     #[arg(long, value_name = "VERSION")]
     pub(crate) for_reader: Option<String>,
-    /// Write the program as this version of StableHLO, such as 1.13.0; the newest without this option
+    /// Write the program as this version of StableHLO, such as 1.13.0; without this option the newest, and of an artifact the one
+    /// that it has
     #[arg(long, value_name = "VERSION")]
     pub(crate) stablehlo: Option<String>,
     /// Accept a custom call that has no guarantee to stay what it is, and record that; may be repeated

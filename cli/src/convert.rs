@@ -6,7 +6,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use artifact_container::atomic::atomic_write;
-use artifact_export::{ExportError, JAX_STABLEHLO, StablehloVersion, StablehloVersionError, Waivers, portable};
+use artifact_export::{
+    ExportError, JAX_STABLEHLO, StablehloVersion, StablehloVersionError, Waivers, portable,
+};
 use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
@@ -214,7 +216,10 @@ fn modules(input: &Path, locations: bool) -> Outcome<Vec<Module>> {
             }
         }
         // The program is sound by itself.
-        Err(failure) => output::note(&format!("warning: only the program is written: {}", failure.one_line())),
+        Err(failure) => output::note(&format!(
+            "warning: only the program is written: {}",
+            failure.one_line()
+        )),
     }
     Ok(modules)
 }
@@ -237,7 +242,11 @@ fn jax(input: &Path, version: StablehloVersion, allowed: &Waivers) -> Outcome<Ve
             let original = rewriting::open(input)?;
             let exported = original.loaded.into_exported();
             let exported = exported.map_err(|error| Failure::export(input, &error))?;
-            (exported, original.dropped, losses::of_metadata(&original.manifest))
+            (
+                exported,
+                original.dropped,
+                losses::of_metadata(&original.manifest),
+            )
         }
         false => (Source::read(input)?.export()?, None, Vec::new()),
     };

@@ -74,14 +74,20 @@ fn anew(options: &ExportArguments, pack_options: &PackOptions) -> Outcome<Exit> 
     let path = &options.program;
     let refused = [
         ("--shapes", !options.shapes.is_empty(), "its shapes"),
-        ("--constraint", !options.constraint.is_empty(), "the constraints on its dimensions"),
+        (
+            "--constraint",
+            !options.constraint.is_empty(),
+            "the constraints on its dimensions",
+        ),
         ("--platform", !options.platform.is_empty(), "its platforms"),
     ];
     if let Some((option, _, what)) = refused.iter().find(|(_, given, _)| *given) {
-        let why = format!("{option} is for programs: the artifact {} has {what}", path.display());
-        return Err(Failure::usage(why).hint(
-            "export the program again; `artifact specialize` fixes sizes of an artifact",
-        ));
+        let why = format!(
+            "{option} is for programs: the artifact {} has {what}",
+            path.display()
+        );
+        return Err(Failure::usage(why)
+            .hint("export the program again; `artifact specialize` fixes sizes of an artifact"));
     }
     let container = Container::open_with(path, &artifact_export::read_options());
     let container = container.map_err(|error| Failure::export(path, &error.into()))?;

@@ -63,8 +63,12 @@ pub(crate) struct Failure {
     exit: Exit,
     /// What happened, each cause on its own.
     causes: Vec<String>,
+    /// Whether the causes are beside each other, and not each that of the one before.
+    are_causes_beside: bool,
     /// What to do.
     hint: Option<String>,
+    /// Failures beside this one, none of which is the cause of another.
+    others: Vec<Failure>,
     /// A file and a reader that do not fit, where that is what is wrong.
     incompatible: Option<Incompatible>,
 }
@@ -74,7 +78,9 @@ impl Failure {
         Self {
             exit,
             causes: vec![what.into()],
+            are_causes_beside: false,
             hint: None,
+            others: Vec::new(),
             incompatible: None,
         }
     }
@@ -116,6 +122,14 @@ impl Failure {
             self.causes.push(error.to_string());
             next = error.source();
         }
+        self
+    }
+
+    /// Adds causes none of which is that of another.
+    pub(crate) fn because_of_each(mut self, errors: impl IntoIterator<Item: std::error::Error>) -> Self {
+        self.causes
+            .extend(errors.into_iter().map(|error| error.to_string()));
+        self.are_causes_beside = true;
         self
     }
 
@@ -174,25 +188,43 @@ impl Failure {
         failure
     }
 
-    /// One failure of several: with the causes of all, and what to do about the first.
+    /// One failure of several: the first, with the others beside it.
     pub(crate) fn of_all(failures: Vec<Self>) -> Option<Self> {
         let mut failures = failures.into_iter();
-        let mut all = failures.next()?;
-        all.causes.extend(failures.flat_map(|failure| failure.causes));
-        Some(all)
+        let mut first = failures.next()?;
+        first.others.extend(failures);
+        Some(first)
     }
 
     pub(crate) const fn exit(&self) -> Exit {
         self.exit
     }
 
+    /// Failures beside the first that are printed.
+    const OTHERS_MAX: usize = 31;
+
+    /// What happened and why, without what is beside it.
+    fn chain(&self) -> String {
+        let lines = self.causes.iter().enumerate().map(|(index, cause)| {
+            let label = match index {
+                0 => "error: ",
+                2.. if self.are_causes_beside => "  and by: ",
+                _ => "  caused by: ",
+            };
+            format!("{label}{cause}\n")
+        });
+        lines.collect()
+    }
+
     /// Prints the failure to standard error.
     pub(crate) fn print(&self) {
-        let mut text = String::new();
-        for (index, cause) in self.causes.iter().enumerate() {
-            text.push_str(if index == 0 { "error: " } else { "  caused by: " });
-            text.push_str(cause);
-            text.push('\n');
+        let mut text = self.chain();
+        for other in self.others.iter().take(Self::OTHERS_MAX) {
+            text.push_str(&other.chain());
+        }
+        let more = self.others.len().saturating_sub(Self::OTHERS_MAX);
+        if more > 0 {
+            text.push_str(&format!("error: and {more} more\n"));
         }
         if let Some(incompatible) = &self.incompatible {
             text.push_str(&format!("  written by: {}\n", incompatible.written_by()));
@@ -216,6 +248,7 @@ impl Failure {
             "kind": kind.unwrap_or_else(|| self.exit.kind()),
             "exit_code": self.exit as u8,
             "causes": self.causes,
+            "others": self.others.iter().map(|other| &other.causes).collect::<Vec<_>>(),
             "help": self.hint,
             "incompatible": self.incompatible.as_ref().map(compatibility::incompatible_json),
         });

@@ -290,12 +290,11 @@ fn input(
         None => {
             let what = format!(
                 "argument `{}` (number {index}) of type {} is not given",
-                argument.name, argument.ty
+                argument.name,
+                argument.shape_text()
             );
-            let hint = format!(
-                "the arguments are {}; use --inputs, --input or --random",
-                names.listed()
-            );
+            let hint = "give arrays with --inputs or --input, by name or by position as argN or arr_N; or take random ones \
+                        with --random";
             Err(Failure::input(what).hint(hint))
         }
     }

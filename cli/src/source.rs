@@ -121,14 +121,16 @@ impl Source {
                 })
             }
             Content::Jax(file) => {
-                let release = file.jax_version.as_ref();
+                let read = self.bytecode(&file.module)?;
+                // Older releases of JAX leave it to the program to say.
+                let producer = match &file.jax_version {
+                    Some(release) => format!("JAX {release}"),
+                    None => read.producer,
+                };
                 Ok(Origin {
                     format: "jax-export",
-                    stablehlo: self
-                        .bytecode(&file.module)?
-                        .version
-                        .map(|version| version.to_string()),
-                    producer: release.map(|release| format!("JAX {release}")),
+                    stablehlo: read.version.map(|version| version.to_string()),
+                    producer: Some(producer),
                 })
             }
         }

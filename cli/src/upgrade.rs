@@ -50,7 +50,9 @@ fn current(path: &Path, output: Option<&Path>, container: &Container) -> Outcome
         copy(path, target)?;
     }
     let version = container.header().window().written;
-    let copied = output.map_or(String::new(), |target| format!("; copied to {}", target.display()));
+    let copied = output.map_or(String::new(), |target| {
+        format!("; copied to {}", target.display())
+    });
     output::text(&format!(
         "{}: container {version} already, nothing to upgrade{copied}\n",
         path.display()

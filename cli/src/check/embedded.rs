@@ -96,7 +96,8 @@ const fn passed(checks: u64) -> Verdict {
 }
 
 fn needs_inputs() -> Verdict {
-    let why = "it takes arguments, and neither a list nor NAME.inputs.npz and NAME.expected.npz beside it give any";
+    let why =
+        "it takes arguments, and neither a list nor NAME.inputs.npz and NAME.expected.npz beside it give any";
     Verdict::Unsupported(why.to_owned())
 }
 

@@ -32,8 +32,9 @@ pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
     }
     if tasks.is_empty() {
         let what = "there is no program to check in what was given";
-        return Err(Failure::input(what)
-            .hint("name artifacts, StableHLO as text or portable bytecode, JAX exports, or folders that hold them"));
+        return Err(Failure::input(what).hint(
+            "name artifacts, StableHLO as text or portable bytecode, JAX exports, or folders that hold them",
+        ));
     }
     let report = Report::new(tasks.len(), options.json);
     let settings = Settings {

@@ -77,7 +77,9 @@ fn compare(program: &Program, results: &[Value], pair: &Pair) -> Result<Verdict,
     let results = results.iter().filter(|result| !matches!(result, Value::Token));
     for (index, (output, result)) in outputs.iter().zip(results).enumerate() {
         let of_result = |why: &dyn std::fmt::Display| format!("result `{}`: {why}", output.name);
-        let got = result.as_tensor().map_err(|error| Failure::input(of_result(&error)))?;
+        let got = result
+            .as_tensor()
+            .map_err(|error| Failure::input(of_result(&error)))?;
         let want = array(&names, index, &Type::Tensor(got.ty().clone()), &mut archive)?;
         if let Some(difference) = difference(got, &want, Tolerance::DEFAULT.closeness()) {
             return Ok(Verdict::Failed(of_result(&difference)));
@@ -102,7 +104,9 @@ fn refuse_others(names: &Names<'_>, archive: &Archive) -> Result<(), Failure> {
 fn array(names: &Names<'_>, index: usize, ty: &Type, archive: &mut Archive) -> Result<Tensor, Failure> {
     let path = archive.path().display().to_string();
     let refuse = |why: String| Failure::input(format!("{path}, `{}`: {why}", names.at(index).join("` or `")));
-    let ty = ty.as_tensor().ok_or_else(|| refuse(format!("no array can be a {ty}")))?;
+    let ty = ty
+        .as_tensor()
+        .ok_or_else(|| refuse(format!("no array can be a {ty}")))?;
     let name = names.in_archive(index, archive)?;
     let name = name.ok_or_else(|| refuse("there is no such array".to_owned()))?;
     let literal = literal_of(archive.read(&name)?, ty).map_err(refuse)?;

@@ -61,10 +61,11 @@ fn what_does_not_fit_is_named() {
         .says("expected shape [2, 3], found [3, 2]");
     add.x(npy("<f4", "(2, 3)", &six[..8])).expect(3).says("announces");
     add.x(b"not an array".to_vec()).expect(3).says("x.npy");
+    // Two errors, neither of which is the cause of the other, and one remedy.
     run(&[&"run", &add.program])
         .expect(3)
-        .says("argument `x`")
-        .says("is not given");
+        .says("error: argument `x` (number 0) of type tensor<2x3xf32> is not given\nerror: argument `bias` (number 1)")
+        .says("is not given\n  help: give arrays with --inputs");
     let unknown = format!("y={}", add.scratch.path("x.npy").display());
     run(&[&"run", &add.program, &"--input", &unknown])
         .expect(3)

@@ -26,7 +26,9 @@ fn in_place_and_beside() {
     run(&[&"upgrade", &file, &"-o", &beside])
         .expect(0)
         .says("container 0.9 -> 1.0")
-        .says("producer artifact 0.1.0 -> artifact 0.1.0, released ");
+        .says("producer artifact 0.1.0, a preview -> artifact 0.1.0, released ")
+        .says(", as before\n  container")
+        .says("  content digest ");
     assert_eq!(inspected(&file), before, "the old file stays");
     run(&[&"upgrade", &file]).expect(0).says("m.artifact: ");
     assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(&beside).unwrap());
@@ -62,7 +64,9 @@ fn what_is_current_stays_as_it_is() {
 fn what_is_damaged_or_no_artifact_is_refused() {
     let scratch = Scratch::new();
     let program = scratch.file("add.mlir", ADD);
-    run(&[&"upgrade", &program]).expect(3).says("is not an artifact");
+    run(&[&"upgrade", &program])
+        .expect(3)
+        .says("is not an artifact, and");
     let mut bytes = std::fs::read(old()).unwrap();
     // In the program, which no reader of the manifest looks at.
     bytes[200] ^= 1;

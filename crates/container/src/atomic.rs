@@ -40,7 +40,8 @@ impl AtomicFile {
         let existing = fs::metadata(target).map(|existing| existing.permissions());
         // A rename would not ask, and who took the right to write away meant it.
         if existing.as_ref().is_ok_and(Permissions::readonly) {
-            let message = "it is write-protected, and not replaced: allow it with `chmod u+w`, or write elsewhere";
+            let message =
+                "it is write-protected, and not replaced: allow it with `chmod u+w`, or write elsewhere";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         // A file that is replaced keeps who may read it.

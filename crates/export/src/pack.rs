@@ -60,7 +60,11 @@ pub fn reader_release(version: &str) -> Result<&'static ReaderRelease, UnknownRe
     let found = releases.find(|release| release.container == wanted);
     found.ok_or_else(|| {
         let is_read = wanted >= READABLE.oldest && wanted < READABLE.newest;
-        unknown(if is_read { WhyUnknown::Preview } else { WhyUnknown::Unreleased })
+        unknown(if is_read {
+            WhyUnknown::Preview
+        } else {
+            WhyUnknown::Unreleased
+        })
     })
 }
 

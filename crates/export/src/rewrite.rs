@@ -10,8 +10,8 @@ use artifact_container::compat::Reader;
 use artifact_container::manifest::{Constant, CustomCall, Manifest, Producer, ProgramFormat};
 use artifact_container::seal::DroppedSeals;
 use artifact_container::{
-    CONTAINER_VERSION, ConstantSource, ConstantType, Container, ContainerBuilder, ContentDigest, FileDigest, Output,
-    Written,
+    CONTAINER_VERSION, ConstantSource, ConstantType, Container, ContainerBuilder, ContentDigest, FileDigest,
+    Output, Written,
 };
 use artifact_core::version::FormatVersion;
 use artifact_ir::digest::ProgramDigest;
