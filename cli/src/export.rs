@@ -91,7 +91,8 @@ fn anew(options: &ExportArguments, pack_options: &PackOptions) -> Outcome<Exit> 
     }
     let container = Container::open_with(path, &artifact_export::read_options());
     let container = container.map_err(|error| Failure::export(path, &error.into()))?;
-    rewriting::rewrite(&Arc::new(container), path, &options.output, pack_options)?;
+    let (original, target) = ((path.as_path(), &Arc::new(container)), options.output.as_path());
+    rewriting::rewrite(original, pack_options, (target, AtomicFile::create(target)))?;
     Ok(Exit::Ok)
 }
 

@@ -49,15 +49,15 @@ pub(crate) fn open_any(path: &Path) -> Outcome<(Exported, Option<DroppedSeals>)>
     Ok((exported.map_err(|error| Failure::export(path, &error))?, dropped))
 }
 
-/// Writes an artifact anew and says what differs: the program, its description and its constants stay what they are.
+/// Writes the artifact at `path` anew, to a file that will be at `target`, and says what differs: the program, its description
+/// and its constants stay what they are.
 pub(crate) fn rewrite(
-    container: &Arc<Container>,
-    path: &Path,
-    target: &Path,
+    (path, container): (&Path, &Arc<Container>),
     options: &PackOptions,
+    (target, file): (&Path, std::io::Result<AtomicFile>),
 ) -> Outcome<()> {
     let unwritten = |error: &dyn std::error::Error| Failure::file("cannot write", target, error);
-    let mut file = AtomicFile::create(target).map_err(|error| unwritten(&error))?;
+    let mut file = file.map_err(|error| unwritten(&error))?;
     let rewritten = artifact_export::rewrite(container, options, &mut file)
         .map_err(|error| Failure::export(path, &error))?;
     file.commit().map_err(|error| unwritten(&error))?;

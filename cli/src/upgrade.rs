@@ -41,7 +41,12 @@ fn upgrade(path: &Path, output: Option<&Path>) -> Outcome<()> {
         return current(path, output, &container);
     }
     let target = output.unwrap_or(path);
-    rewriting::rewrite(&Arc::new(container), path, target, &PackOptions::default())
+    let original = (path, &Arc::new(container));
+    rewriting::rewrite(
+        original,
+        &PackOptions::default(),
+        (target, AtomicFile::create(target)),
+    )
 }
 
 /// Nothing to do but to copy the file where it is asked for.
