@@ -120,7 +120,7 @@ pub fn pack(
         .collect();
     manifest.custom_call_waivers = waivers(&calls, &options.waivers, &exported.waived)?;
     if let Some(release) = options.reader {
-        check_readable(&Reader::of_release(release), &manifest)?;
+        check_reader(&Reader::of_release(release), &manifest)?;
     }
     let mut builder = ContainerBuilder::new(manifest, &program.bytes);
     for derivative in derivatives {
@@ -182,7 +182,7 @@ fn dense_bytes(constant: &Literal) -> &[u8] {
 }
 
 /// Whether a reader will read a file with this manifest.
-pub(crate) fn check_readable(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
+pub(crate) fn check_reader(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
     let needs = Requirements::to_write(manifest).map_err(|error| ExportError::input(error.to_string()))?;
     Ok(reader.check_written(&needs)?)
 }

@@ -20,8 +20,8 @@ use artifact_ir::module::Module;
 use crate::custom_calls::waivers;
 use crate::error::ExportError;
 use crate::identity::program_identity;
-use crate::loaded::{Loaded, reader, waived};
-use crate::pack::{PackOptions, check_readable, producer};
+use crate::loaded::{Loaded, check_readable, reader, waived};
+use crate::pack::{PackOptions, check_reader, producer};
 use crate::program::{self, PROGRAM_FORMAT};
 use crate::restore::restore;
 
@@ -132,6 +132,7 @@ pub fn rewrite(
     let loaded = Loaded::from_container(container)?;
     let program = Program::of(container, &loaded, options)?;
     let manifest = manifest(container, program.format.clone(), options)?;
+    program.check(&manifest, &loaded)?;
     let mut builder = ContainerBuilder::new(manifest.clone(), &program.bytes);
     for (said, bytes) in container.manifest().derivatives.iter().zip(program.derivatives) {
         builder.derivative(said.clone(), bytes, constants(container, &said.constants)?);
@@ -178,6 +179,8 @@ fn constants<'a>(
 struct Program {
     bytes: Vec<u8>,
     derivatives: Vec<Vec<u8>>,
+    /// The derivatives that were read, where they were written anew.
+    read: Vec<Loaded>,
     format: ProgramFormat,
     /// Digests of the program in the old file and in the new one.
     before: ProgramDigest,
@@ -196,6 +199,7 @@ impl Program {
             return Ok(Self {
                 bytes: container.program()?,
                 derivatives: derivatives.collect::<Result<_, _>>()?,
+                read: Vec::new(),
                 format,
                 before,
                 after: before,
@@ -203,20 +207,32 @@ impl Program {
         }
         let encode = |loaded: &Loaded| program::encode(loaded.module().clone(), options.stablehlo);
         let program = encode(loaded)?;
-        let derivatives = loaded.derivatives()?;
-        let derivatives = derivatives.iter().map(|derivative| Ok(encode(derivative)?.bytes));
+        let read = loaded.derivatives()?;
+        let derivatives = read.iter().map(|derivative| Ok(encode(derivative)?.bytes));
         // Whoever reads the file reads these bytes.
         let again = program::decode(PROGRAM_FORMAT, program.bytes.clone())?;
         Ok(Self {
             after: identity(again, loaded)?,
             bytes: program.bytes,
             derivatives: derivatives.collect::<Result<_, ExportError>>()?,
+            read,
             format: ProgramFormat {
                 name: PROGRAM_FORMAT.to_owned(),
                 version: program.version.to_string(),
             },
             before,
         })
+    }
+
+    /// Refuses what readers of the new file would refuse: what an older version writes out in other operations may no longer
+    /// show what the manifest says.
+    fn check(&self, manifest: &Manifest, loaded: &Loaded) -> Result<(), ExportError> {
+        check_readable(manifest, self.bytes.clone(), manifest.part(), loaded.constants())?;
+        let written = manifest.derivatives.iter().zip(&self.derivatives);
+        for ((said, bytes), derivative) in written.zip(&self.read) {
+            check_readable(manifest, bytes.clone(), said.part(), derivative.constants())?;
+        }
+        Ok(())
     }
 }
 
@@ -256,7 +272,7 @@ fn manifest(
         .and_modify(|before| *before = format!("{before} {digest}"))
         .or_insert(digest);
     if let Some(release) = reader {
-        check_readable(&Reader::of_release(release), &manifest)?;
+        check_reader(&Reader::of_release(release), &manifest)?;
     }
     Ok(manifest)
 }
