@@ -229,8 +229,9 @@ pub(crate) struct SpecializeArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The program and its constants stay as they are; the digest of the old file is recorded in the metadata. A file
-of a newer container version is refused: this release would lose what it does not know. Signatures of the old file do not hold for the new one.
+    after_help = "The program keeps its meaning, by its program digest, and constants keep their bytes; a program that a preview
+stored as text becomes bytecode. The digest of the old file is recorded in the metadata. A file of a newer container version is
+refused: this release would lose what it does not know. Signatures of the old file do not hold for the new one.
 `artifact export` writes one for an older reader.
 
 Examples:
