@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::Container;
-use artifact_container::atomic::AtomicFile;
+use artifact_container::atomic::{AtomicFile, Original};
 use artifact_export::{ExportError, is_current, read_options, upgrade};
 
 use crate::arguments::UpgradeArguments;
@@ -23,14 +23,26 @@ pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
         files::refuse_overwriting(output, [path])?;
     }
     let refuse = |error: ExportError| Failure::export(path, &error);
-    let container = Container::open_with(path, &read_options()).map_err(|error| refuse(error.into()))?;
+    let unwritten = |error: &dyn std::error::Error| Failure::file("cannot write", target(options), error);
+    // Of two processes that rewrite a file at once, one would lose what it did.
+    let locked = match options.output {
+        Some(_) => None,
+        None => Some(Original::lock(path).map_err(|error| unwritten(&error))?),
+    };
+    let opened = match &locked {
+        Some(original) => Container::open_original(original, &read_options()),
+        None => Container::open_with(path, &read_options()),
+    };
+    let container = opened.map_err(|error| refuse(error.into()))?;
     if is_current(&container) {
         return current(options, &container);
     }
-    let target = options.output.as_deref().unwrap_or(path);
     let (old, container) = (container.file_digest(), Arc::new(container));
-    let unwritten = |error: &dyn std::error::Error| Failure::file("cannot write", target, error);
-    let mut file = AtomicFile::create(target).map_err(|error| unwritten(&error))?;
+    let new = match &locked {
+        Some(original) => original.replacement(),
+        None => AtomicFile::create(target(options)),
+    };
+    let mut file = new.map_err(|error| unwritten(&error))?;
     let upgraded = upgrade(&container, &mut file).map_err(refuse)?;
     file.commit().map_err(|error| unwritten(&error))?;
     if let Some(dropped) = &upgraded.seals_dropped {
@@ -43,22 +55,31 @@ pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
         .collect();
     output::text(&format!(
         "{}: {} bytes\n{changes}  file digest {old} -> {}\n",
-        target.display(),
+        target(options).display(),
         upgraded.written.file_length,
         upgraded.written.file_digest
     ))?;
     Ok(Exit::Ok)
 }
 
+/// Where the new file goes.
+fn target(options: &UpgradeArguments) -> &Path {
+    options.output.as_deref().unwrap_or(&options.artifact)
+}
+
 /// Nothing to do but to copy the file where it is asked for.
 fn current(options: &UpgradeArguments, container: &Container) -> Outcome<Exit> {
     let path = options.artifact.as_path();
-    if let Some(target) = &options.output {
-        copy(path, target)?;
-    }
+    let copied = match &options.output {
+        Some(target) => {
+            copy(path, target)?;
+            format!("; {} is a copy of it", target.display())
+        }
+        None => String::new(),
+    };
     let version = container.header().window().written;
     output::text(&format!(
-        "{}: container {version} already, nothing to upgrade\n",
+        "{}: container {version} already, nothing to upgrade{copied}\n",
         path.display()
     ))?;
     Ok(Exit::Ok)

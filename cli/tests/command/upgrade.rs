@@ -54,7 +54,8 @@ fn what_is_current_stays_as_it_is() {
     let bytes = std::fs::read(&file).unwrap();
     run(&[&"upgrade", &file]).expect(0).says("container 1.0 already");
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
-    run(&[&"upgrade", &file, &"-o", &copy]).expect(0);
+    let ended = run(&[&"upgrade", &file, &"-o", &copy]).expect(0);
+    ended.says(&format!("{} is a copy of it", copy.display()));
     assert_eq!(std::fs::read(&copy).unwrap(), bytes);
 }
 
@@ -74,4 +75,36 @@ fn what_is_damaged_or_no_artifact_is_refused() {
     run(&[&"upgrade", &file, &"-o", &file])
         .expect(2)
         .says("over the input");
+}
+
+#[test]
+fn through_a_link() {
+    let scratch = Scratch::new();
+    let file = scratch.file("m.artifact", std::fs::read(old()).unwrap());
+    let link = scratch.path("latest.artifact");
+    std::os::unix::fs::symlink("m.artifact", &link).unwrap();
+    run(&[&"upgrade", &link]).expect(0).says("container 0.9 -> 1.0");
+    assert!(link.is_symlink());
+    run(&[&"upgrade", &file]).expect(0).says("container 1.0 already");
+}
+
+/// Of `upgrade` and `sign` at once, both would report success, and one would lose what it did.
+#[test]
+fn while_it_is_being_signed() {
+    let scratch = Scratch::new();
+    let file = scratch.file("m.artifact", std::fs::read(old()).unwrap());
+    let key = scratch.path("key");
+    run(&[&"keygen", &"-o", &key]).expect(0);
+    let signing = artifact_container::atomic::Original::lock(&file).unwrap();
+    let says = "another process is rewriting the file";
+    run(&[&"upgrade", &file]).expect(3).says(says);
+    run(&[&"sign", &file, &"--key", &key]).expect(3).says(says);
+    let program = scratch.file("add.mlir", ADD);
+    run(&[&"export", &program, &"-o", &file]).expect(3).says(says);
+    assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(old()).unwrap());
+    // To read it is to disturb nobody.
+    run(&[&"upgrade", &file, &"-o", &scratch.path("other")]).expect(0);
+    drop(signing);
+    run(&[&"upgrade", &file]).expect(0);
+    run(&[&"sign", &file, &"--key", &key]).expect(0);
 }
