@@ -182,6 +182,11 @@ impl Failure {
         Some(all)
     }
 
+    /// What remains to be said of several failures that are printed already; the exit code is that of the first.
+    pub(crate) fn summary(what: impl Into<String>, first: &Self) -> Self {
+        Self::new(first.exit, what)
+    }
+
     pub(crate) const fn exit(&self) -> Exit {
         self.exit
     }

@@ -20,6 +20,9 @@ use crate::files;
 /// Largest program that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program", 1 << 31, "bytes");
 
+/// What some editors put before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// What a file says of itself, besides its program.
 pub(crate) struct Origin {
     /// The format, by the name that manifests have for it.
@@ -59,13 +62,16 @@ impl Source {
         })
     }
 
-    /// Whether a file holds what [`Source::read`] takes: bytes of a format that has a sign, or a text that begins as StableHLO
-    /// does.
-    pub(crate) fn is_in(path: &Path) -> bool {
-        match Self::read(path) {
-            Ok(source) => source.text().is_none_or(begins_as_program),
-            Err(_) => false,
-        }
+    /// Whether a file holds what [`Source::read`] takes, right or wrong: bytes of a format that has a sign, or a text that begins
+    /// as StableHLO does. One that is longer than any program does not.
+    pub(crate) fn is_in(path: &Path) -> Outcome<bool> {
+        let Ok(bytes) = files::read_within(path, &PROGRAM_BYTES)? else {
+            return Ok(false);
+        };
+        // What is wrong further on, such as a byte that is no text, is for who reads the file to say.
+        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+        let text = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        Ok(is_bytecode(&bytes) || artifact_jax::looks_like(&bytes) || begins_as_program(text))
     }
 
     /// The text, where it is one.
@@ -238,7 +244,7 @@ fn jax(path: &Path, bytes: Vec<u8>) -> Outcome<artifact_jax::Exported> {
 }
 
 fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
-    if bytes.starts_with("\u{feff}".as_bytes()) {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
         let what = format!("{} starts with a byte order mark", path.display());
         return Err(Failure::input(what).hint("save it as UTF-8 without the mark"));
     }

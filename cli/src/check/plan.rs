@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::check::judgement::{Rule, Tolerance};
 use crate::check::list::{Listed, Lists};
 use crate::failure::{Failure, Outcome};
-use crate::files::files_under;
+use crate::files::{self, files_under};
 use crate::program::holds_program;
 
 /// One program and what it must give.
@@ -93,17 +93,24 @@ pub(crate) struct Found {
     pub(crate) tasks: Vec<Task>,
     /// Programs in folders with lists that no list names.
     pub(crate) unlisted: Vec<PathBuf>,
+    /// Files of folders that hold no program.
+    pub(crate) passed_over: Vec<PathBuf>,
 }
 
 /// Finds the tasks in files and folders. Where there are lists, they say which files of a folder count, and else what the files
-/// hold; a file that is named itself counts always.
+/// hold; a file that is named itself counts always. What cannot be read is a task that fails.
 pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
     let mut found = Found::default();
     let mut seen = HashSet::new();
     for path in paths {
         let is_folder = path.is_dir();
         let mut files = if is_folder {
-            files_under(path)?
+            let files::Found { files, failures } = files_under(path)?;
+            let unread = failures
+                .into_iter()
+                .map(|(path, failure)| unread(&path, &failure));
+            found.tasks.extend(unread);
+            files
         } else {
             vec![existing(path)?]
         };
@@ -119,13 +126,15 @@ pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
             }
         }
         for file in files.iter().filter(|file| !listed.names(file)) {
-            if is_folder && !holds_program(file) {
+            if !is_folder {
+                found.tasks.push(embedded(file));
                 continue;
             }
-            if is_folder && with_lists.contains(&folder_of(file)) {
-                found.unlisted.push(file.clone());
-            } else {
-                found.tasks.push(embedded(file));
+            match holds_program(file) {
+                Ok(true) if with_lists.contains(&folder_of(file)) => found.unlisted.push(file.clone()),
+                Ok(true) => found.tasks.push(embedded(file)),
+                Ok(false) => found.passed_over.push(file.clone()),
+                Err(failure) => found.tasks.push(unread(file, &failure)),
             }
         }
         found.tasks.extend(listed.of_files(&files));
@@ -137,6 +146,13 @@ fn embedded(path: &Path) -> Task {
     Task::Embedded {
         path: path.to_owned(),
         disabled: None,
+    }
+}
+
+fn unread(path: &Path, failure: &Failure) -> Task {
+    Task::Broken {
+        path: path.to_owned(),
+        reason: failure.one_line(),
     }
 }
 

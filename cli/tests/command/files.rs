@@ -1,0 +1,122 @@
+//! What commands do to files: which they read, which they pass over, which they write and which they refuse.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::{ADD, Scratch, run};
+
+/// A program that any `check` passes.
+const RUNS: &str = "func.func public @main() {\n  func.return\n}\n";
+
+#[test]
+fn a_link_to_something_else_than_a_file_is_not_replaced() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let file = scratch.path("add.artifact");
+    run(&[&"export", &program, &"-o", &file]).expect(0);
+    let old = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../fixtures/artifacts/v0_9/symbolic_rows.artifact");
+    let dims = scratch.path("dims.artifact");
+    run(&[&"upgrade", &old, &"-o", &dims]).expect(0);
+    let link = scratch.path("out.npz");
+    let check = |end: &str| {
+        symlink(end, &link).unwrap();
+        let says = "other than a regular file, which is not replaced";
+        let refused = |arguments: &[&dyn AsRef<OsStr>]| run(arguments).expect(3).says(says);
+        refused(&[&"export", &program, &"-o", &link]);
+        refused(&[&"convert", &program, &"-o", &link]);
+        refused(&[&"upgrade", &old, &"-o", &link]);
+        refused(&[&"run", &file, &"--random", &"1", &"--output", &link]);
+        refused(&[&"specialize", &dims, &"--dim", &"b=2", &"-o", &link]);
+        assert_eq!(std::fs::read_link(&link).unwrap().as_os_str(), end);
+        std::fs::remove_file(&link).unwrap();
+    };
+    check("/dev/null");
+    // Standard output of the command is a pipe.
+    check("/proc/self/fd/1");
+    symlink("out.npz", &link).unwrap();
+    run(&[&"export", &program, &"-o", &link])
+        .expect(3)
+        .says("symbolic links");
+}
+
+#[test]
+fn folders_say_what_they_pass_over() {
+    let scratch = Scratch::new();
+    scratch.file("p/runs.mlir", RUNS);
+    scratch.file("p/a.txt", "notes");
+    scratch.file("p/empty.mlir", "");
+    // What is wrong is not passed over.
+    let marked = scratch.file("p/marked.mlir", format!("\u{feff}{RUNS}"));
+    let (folder, out) = (scratch.path("p"), scratch.path("out"));
+    let says = "passed over: 2, such as";
+    run(&[&"check", &folder])
+        .expect(1)
+        .says(says)
+        .says("empty.mlir")
+        .says("byte order mark");
+    run(&[&"convert", &folder, &"--output-dir", &out])
+        .expect(3)
+        .says(says)
+        .says("byte order mark")
+        .says("1 of 2 files could not be converted");
+    assert!(out.join("runs.mlir").is_file());
+    std::fs::remove_file(marked).unwrap();
+    run(&[&"check", &folder]).expect(0).says(says);
+    run(&[&"convert", &folder, &"--output-dir", &out])
+        .expect(0)
+        .says(says);
+}
+
+#[test]
+fn what_a_folder_holds_and_cannot_be_read_is_a_failure() {
+    let scratch = Scratch::new();
+    scratch.file("p/runs.mlir", RUNS);
+    symlink("nowhere", scratch.path("p/gone.mlir")).unwrap();
+    let (folder, out) = (scratch.path("p"), scratch.path("out"));
+    let check = |name: &str| {
+        run(&[&"check", &folder])
+            .expect(1)
+            .says(name)
+            .says("1 passed, 1 failed");
+        run(&[&"convert", &folder, &"--output-dir", &out])
+            .expect(3)
+            .says(name)
+            .says("1 of 2 files could not be converted");
+        assert!(out.join("runs.mlir").is_file());
+    };
+    check("gone.mlir");
+    std::fs::remove_file(scratch.path("p/gone.mlir")).unwrap();
+    let secret = scratch.file("p/secret.mlir", RUNS);
+    std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o0)).unwrap();
+    // Root reads every file.
+    if std::fs::File::open(&secret).is_err() {
+        check("secret.mlir");
+    }
+    std::fs::remove_file(&secret).unwrap();
+    let inner = scratch.file("p/inner/runs.mlir", RUNS);
+    let inner = inner.parent().unwrap();
+    std::fs::set_permissions(inner, PermissionsExt::from_mode(0o0)).unwrap();
+    if std::fs::read_dir(inner).is_err() {
+        check("inner");
+    }
+    std::fs::set_permissions(inner, PermissionsExt::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn conversion_goes_on_after_a_failure() {
+    let scratch = Scratch::new();
+    for name in ["a", "m", "z"] {
+        scratch.file(&format!("p/{name}.mlir"), RUNS);
+    }
+    for name in ["b", "n"] {
+        scratch.file(&format!("p/{name}.mlir"), "module @wrong {");
+    }
+    let out = scratch.path("out");
+    let ended = run(&[&"convert", &scratch.path("p"), &"--output-dir", &out]).expect(3);
+    assert_eq!(ended.err.matches("is refused").count(), 2, "{}", ended.err);
+    ended.says("2 of 5 files could not be converted");
+    for (name, there) in [("a", true), ("b", false), ("m", true), ("n", false), ("z", true)] {
+        assert_eq!(out.join(name).with_extension("mlir").is_file(), there, "{name}");
+    }
+}
