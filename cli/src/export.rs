@@ -60,7 +60,7 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     file.commit().map_err(|error| refuse(&error))?;
     output::text(&format!(
         "{}: {} bytes, inputs: {}, outputs: {}, file digest {}\n",
-        options.output.display(),
+        output::path(&options.output),
         written.file_length,
         exported.signature().inputs.len(),
         exported.signature().outputs.len(),

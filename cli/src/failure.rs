@@ -63,6 +63,8 @@ pub(crate) struct Failure {
     exit: Exit,
     /// What happened, each cause on its own.
     causes: Vec<String>,
+    /// What was found in a file, in lines of their own: its places, and excerpts of it.
+    findings: Option<String>,
     /// What to do.
     hint: Option<String>,
     /// A file and a reader that do not fit, where that is what is wrong.
@@ -74,6 +76,7 @@ impl Failure {
         Self {
             exit,
             causes: vec![what.into()],
+            findings: None,
             hint: None,
             incompatible: None,
         }
@@ -116,6 +119,12 @@ impl Failure {
             self.causes.push(error.to_string());
             next = error.source();
         }
+        self
+    }
+
+    /// Adds rendered findings, whose lines are printed as they are.
+    pub(crate) fn findings(mut self, findings: impl Into<String>) -> Self {
+        self.findings = Some(findings.into());
         self
     }
 
@@ -196,8 +205,13 @@ impl Failure {
         let mut text = String::new();
         for (index, cause) in self.causes.iter().enumerate() {
             text.push_str(if index == 0 { "error: " } else { "  caused by: " });
-            text.push_str(cause);
+            // A name with a line break in it does not make a line of the message.
+            text.push_str(&cause.replace('\n', "\n    "));
             text.push('\n');
+            if let (0, Some(findings)) = (index, &self.findings) {
+                text.push_str(findings.trim_end());
+                text.push('\n');
+            }
         }
         if let Some(incompatible) = &self.incompatible {
             text.push_str(&format!("  written by: {}\n", incompatible.written_by()));
@@ -205,10 +219,10 @@ impl Failure {
         }
         if let Some(hint) = &self.hint {
             text.push_str("  help: ");
-            text.push_str(hint);
+            text.push_str(&output::one_line(hint));
             text.push('\n');
         }
-        output::note(text.trim_end());
+        output::notes(text.trim_end());
     }
 
     /// The failure for programs: `kind` and `exit_code` are permanent, texts are not.
@@ -220,7 +234,7 @@ impl Failure {
         let error = json!({
             "kind": kind.unwrap_or_else(|| self.exit.kind()),
             "exit_code": self.exit as u8,
-            "causes": self.causes,
+            "causes": self.all_causes(),
             "help": self.hint,
             "incompatible": self.incompatible.as_ref().map(compatibility::incompatible_json),
         });
@@ -229,10 +243,20 @@ impl Failure {
 
     /// The failure on one line, for a list of many.
     pub(crate) fn one_line(&self) -> String {
-        self.causes
+        self.all_causes()
             .join(": ")
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    /// The causes, the first of them with the findings.
+    fn all_causes(&self) -> Vec<String> {
+        let mut causes = self.causes.clone();
+        if let (Some(first), Some(findings)) = (causes.first_mut(), &self.findings) {
+            first.push('\n');
+            first.push_str(findings.trim_end());
+        }
+        causes
     }
 }

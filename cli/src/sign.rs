@@ -12,6 +12,7 @@ pub(crate) fn execute(options: &SignArguments) -> Outcome<Exit> {
     let path = &options.artifact;
     let scope = Scope::new(options.scope.as_str())
         .map_err(|error| Failure::usage("--scope cannot be signed").because(&error))?;
+    output::refuse_invisible("--comment", &options.comment)?;
     let comment = Comment::new(options.comment.as_str())
         .map_err(|error| Failure::usage("--comment cannot be signed").because(&error))?;
     let pair = read_secret_key(&options.key)
@@ -32,7 +33,7 @@ pub(crate) fn execute(options: &SignArguments) -> Outcome<Exit> {
     })?;
     output::text(&format!(
         "{}: {} by key {}, {} in all, file digest {}\n",
-        path.display(),
+        output::path(path),
         if sealed.replaced {
             "seal replaced"
         } else {

@@ -15,7 +15,7 @@ use artifact_stablehlo::parse::{begins_as_program, parse_module};
 use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::{files, output};
 
 /// Largest program that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program", 1 << 31, "bytes");
@@ -181,7 +181,7 @@ impl Source {
 
     /// A program that is wrong, with every finding.
     pub(crate) fn refused(&self, findings: &[Diagnostic]) -> Failure {
-        let name = self.path.display().to_string();
+        let name = output::path(&self.path);
         let findings = match &self.content {
             Content::Text(text) => SourceText::new(name.as_str(), text).render_all(findings),
             Content::Bytecode(_) | Content::Jax(_) => {
@@ -189,7 +189,7 @@ impl Source {
                 shown.join("\n")
             }
         };
-        Failure::input(format!("{name} is refused\n{}", findings.trim_end()))
+        Failure::input(format!("{name} is refused")).findings(findings)
     }
 
     /// As [`Source::refused`], with the first finding only and without the file's name: a list of many files has one line for

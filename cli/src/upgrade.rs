@@ -55,7 +55,7 @@ pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
         .collect();
     output::text(&format!(
         "{}: {} bytes\n{changes}  file digest {old} -> {}\n",
-        target(options).display(),
+        output::path(target(options)),
         upgraded.written.file_length,
         upgraded.written.file_digest
     ))?;
@@ -73,14 +73,14 @@ fn current(options: &UpgradeArguments, container: &Container) -> Outcome<Exit> {
     let copied = match &options.output {
         Some(target) => {
             copy(path, target)?;
-            format!("; {} is a copy of it", target.display())
+            format!("; {} is a copy of it", output::path(target))
         }
         None => String::new(),
     };
     let version = container.header().window().written;
     output::text(&format!(
         "{}: container {version} already, nothing to upgrade{copied}\n",
-        path.display()
+        output::path(path)
     ))?;
     Ok(Exit::Ok)
 }

@@ -120,3 +120,54 @@ fn conversion_goes_on_after_a_failure() {
         assert_eq!(out.join(name).with_extension("mlir").is_file(), there, "{name}");
     }
 }
+
+/// A name with a line break in it is no line of its own, wherever it is printed.
+#[test]
+fn names_do_not_forge_messages() {
+    let scratch = Scratch::new();
+    let odd = |name: &str| scratch.path(&format!("p/odd\nforged: {name}"));
+    let program = scratch.file("p/odd\nforged: add.mlir", ADD);
+    let wrong = scratch.file("p/odd\nforged: wrong.mlir", "module @wrong {");
+    scratch.file("p/odd\nforged: text", "notes");
+    let (file, link) = (odd("add.artifact"), odd("link"));
+    symlink("nowhere", &link).unwrap();
+    let key = odd("key");
+    let commands: [&[&dyn AsRef<OsStr>]; 11] = [
+        &[&"export", &program, &"-o", &file],
+        &[&"keygen", &"-o", &key],
+        &[&"sign", &file, &"--key", &key],
+        &[&"upgrade", &file],
+        &[&"upgrade", &file, &"-o", &odd("copy")],
+        &[&"verify", &file],
+        &[&"inspect", &wrong],
+        &[&"inspect", &odd("none")],
+        &[&"run", &file, &"--inputs", &odd("text")],
+        &[&"check", &scratch.path("p")],
+        &[
+            &"convert",
+            &scratch.path("p"),
+            &"--output-dir",
+            &scratch.path("out"),
+        ],
+    ];
+    let mut named = 0;
+    for command in commands {
+        let ended = run(command);
+        let all = ended.out + &ended.err;
+        let forged = all.lines().find(|line| line.starts_with("forged"));
+        assert_eq!(forged, None, "{all}");
+        named += usize::from(all.contains("forged"));
+    }
+    assert_eq!(named, 10, "all but `verify` name a file");
+}
+
+#[test]
+fn comments_show_all_that_they_hold() {
+    let scratch = Scratch::new();
+    let key = scratch.path("key");
+    let made = |comment: &str| run(&[&"keygen", &"-o", &key, &"--comment", &comment]);
+    made("\u{202e}abc").expect(2).says("\\u{202e}");
+    made("a\u{200b}b").expect(2).says("\\u{200b}");
+    assert!(scratch.names().is_empty());
+    made("Schl\u{fc}ssel \u{65e5}\u{672c}").expect(0);
+}
