@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::{ADD, Scratch, run};
+use crate::{ADD, Scratch, ended, run};
 
 /// A program that any `check` passes.
 const RUNS: &str = "func.func public @main() {\n  func.return\n}\n";
@@ -170,4 +170,34 @@ fn comments_show_all_that_they_hold() {
     made("a\u{200b}b").expect(2).says("\\u{200b}");
     assert!(scratch.names().is_empty());
     made("Schl\u{fc}ssel \u{65e5}\u{672c}").expect(0);
+}
+
+/// A limit on the size of files is an error like a full disk, and leaves no part of a file.
+#[test]
+fn the_file_size_limit_is_an_error() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let limited = |blocks: &str, arguments: &[&OsStr]| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -f \"$0\"; exec \"$@\"", blocks]);
+        ended(
+            shell
+                .arg(env!("CARGO_BIN_EXE_artifact"))
+                .args(arguments)
+                .output()
+                .unwrap(),
+        )
+    };
+    let output = scratch.path("add.artifact");
+    let arguments = [
+        OsStr::new("export"),
+        program.as_ref(),
+        OsStr::new("-o"),
+        output.as_ref(),
+    ];
+    // In units of 512 or 1024 bytes; the file has more.
+    limited("1", &arguments).expect(3).says("File too large");
+    assert_eq!(scratch.names(), ["add.mlir"]);
+    limited("unlimited", &arguments).expect(0);
+    assert!(output.metadata().unwrap().len() > 1024);
 }

@@ -283,3 +283,14 @@ fn an_archive_with_a_name_twice() {
     }
     check(&bytes, "two arrays of one name");
 }
+
+#[test]
+fn an_argument_that_no_memory_holds() {
+    let scratch = Scratch::new();
+    let huge = "tensor<9223372036854775807xf32>";
+    let program = format!("func.func public @main(%a: {huge}) -> {huge} {{\n  return %a : {huge}\n}}\n");
+    let program = scratch.file("huge.mlir", program);
+    run(&[&"run", &program, &"--random", &"1"])
+        .expect(3)
+        .says("has 2^64 bytes or more");
+}
