@@ -3,7 +3,7 @@
 //! The content goes to a temporary file in the same directory, is flushed to the disk, and then takes the place of the
 //! target by rename; the directory is flushed too, so that the file survives a power failure once [`AtomicFile::commit`]
 //! returns. A full disk, an error or a kill leaves the old file, or none. A kill may leave a temporary file
-//! `.NAME.xxxxxx.partial` behind; every other failure removes it.
+//! `.NAME.partial` behind, which the next writer of the same file removes; every other failure removes it.
 //!
 //! This is the one place through which files are replaced, and has the rules of all of them (docs/files.md): symbolic links
 //! are followed, only regular files are replaced, permissions are kept and so is the owner, and a file that is made of the
@@ -11,11 +11,10 @@
 
 mod original;
 mod target;
+mod temporary;
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
@@ -60,14 +59,7 @@ impl AtomicFile {
 
     /// Begins a file with at most the permissions of `mode`.
     fn begin(target: Target, mode: u32) -> io::Result<Self> {
-        let directory = target.directory();
-        let temporary = tempfile::Builder::new()
-            .prefix(&temporary_prefix(target.name()))
-            .suffix(".partial")
-            // Subject to the process's mask, as for any new file.
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(directory)
-            .map_err(|error| in_directory(directory, &error))?;
+        let temporary = temporary::create(&target, mode)?;
         Ok(Self {
             temporary,
             target,
@@ -107,9 +99,9 @@ impl AtomicFile {
             }
             None => original::lock_shared(self.target.path())?,
         };
-        self.temporary
-            .persist(self.target.path())
-            .map_err(|error| error.error)?;
+        let renamed = self.temporary.persist(self.target.path());
+        // With the lock that says that it is being written.
+        drop(renamed.map_err(|error| error.error)?);
         File::open(self.target.directory())?.sync_all()
     }
 
@@ -132,28 +124,6 @@ impl Seek for AtomicFile {
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         self.file_mut().seek(position)
     }
-}
-
-/// How the name of a temporary file begins: with that of the target, cut so that the whole stays below what file systems allow
-/// (255 bytes, and 143 on some that encrypt).
-fn temporary_prefix(name: &OsStr) -> OsString {
-    const NAME_BYTES_MAX: usize = 64;
-    let bytes = name.as_bytes();
-    let end = match name.to_str() {
-        Some(text) => text.floor_char_boundary(NAME_BYTES_MAX),
-        None => bytes.len().min(NAME_BYTES_MAX),
-    };
-    OsString::from_vec([b".", &bytes[..end], b"."].concat())
-}
-
-/// Why no file can be made in a directory. The original error names the temporary file, which nobody asked for.
-fn in_directory(directory: &Path, error: &io::Error) -> io::Error {
-    let directory = directory.display();
-    let message = match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no directory {directory}"),
-        kind => format!("no file can be made in {directory}: {kind}"),
-    };
-    io::Error::new(error.kind(), message)
 }
 
 /// Writes `bytes` to `target`, durably: the whole of them or nothing.

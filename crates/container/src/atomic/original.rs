@@ -2,7 +2,7 @@
 //!
 //! Who rewrites a file holds an exclusive lock on it (`flock`), from before it is read until after the rename. The lock is on
 //! the file and not on its name: who had the old file open when it was replaced gets the lock, sees that the name leads
-//! elsewhere, and gives up. Who replaces a file by something else takes a shared lock for the moment of the rename: it does
+//! elsewhere, and begins again. Who replaces a file by something else takes a shared lock for the moment of the rename: it does
 //! not keep others from doing the same, and is refused while somebody rewrites. Locks are advisory, so what is compared last
 //! is the file itself.
 
@@ -10,9 +10,13 @@ use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::atomic::AtomicFile;
 use crate::atomic::target::Target;
+
+/// Others that replace the file between two looks at it.
+const TRIES_MAX: usize = 16;
 
 /// A regular file, locked against everybody else who wants to rewrite it, until this and its replacement are dropped.
 #[derive(Debug)]
@@ -26,22 +30,24 @@ impl Original {
     /// Locks the file at the end of the symbolic links of `path`.
     ///
     /// # Errors
-    /// When it is not there, cannot be opened or is no regular file; when somebody else has locked it; and when it is replaced
-    /// at this moment.
+    /// When it is not there, cannot be opened or is no regular file; when somebody else has locked it; and when it does not
+    /// stop to change.
     pub fn lock(path: &Path) -> io::Result<Self> {
-        // Asked before opening: to open a pipe waits for its writer.
-        let target = Target::followed(path)?;
-        let file = File::open(target.path())?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(RewriteError::Busy.into()),
-            Err(TryLockError::Error(error)) => return Err(error),
+        for _ in 0..TRIES_MAX {
+            // Asked before opening: to open a pipe waits for its writer.
+            let target = Target::followed(path)?;
+            let file = File::open(target.path())?;
+            match take(|| file.try_lock()) {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(RewriteError::Busy.into()),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            let state = State::of(&file.metadata()?);
+            if fs::symlink_metadata(target.path()).is_ok_and(|now| State::of(&now) == state) {
+                return Ok(Self { file, target, state });
+            }
         }
-        let state = State::of(&file.metadata()?);
-        if State::of(&fs::symlink_metadata(target.path())?) != state {
-            return Err(RewriteError::Changed.into());
-        }
-        Ok(Self { file, target, state })
+        Err(RewriteError::Changed.into())
     }
 
     /// The file's own path, at which no link is.
@@ -104,8 +110,6 @@ impl Watch {
 /// Takes part in the locking of what is at `path`, for who replaces it whatever it is. Nothing where there is no file, or none
 /// that can be locked: one that this process may not open, or on a file system without locks.
 pub(super) fn lock_shared(path: &Path) -> io::Result<Option<File>> {
-    /// Others that replace the file between two looks at it.
-    const TRIES_MAX: usize = 16;
     let is_file = |path| fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     for _ in 0..TRIES_MAX {
         if is_file(path).is_none() {
@@ -114,7 +118,7 @@ pub(super) fn lock_shared(path: &Path) -> io::Result<Option<File>> {
         let Ok(file) = File::open(path) else {
             return Ok(None);
         };
-        match file.try_lock_shared() {
+        match take(|| file.try_lock_shared()) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(RewriteError::Busy.into()),
             Err(TryLockError::Error(_)) => return Ok(None),
@@ -125,6 +129,19 @@ pub(super) fn lock_shared(path: &Path) -> io::Result<Option<File>> {
         }
     }
     Err(RewriteError::Busy.into())
+}
+
+/// Takes a lock. One that is held for a rename only, or for a look, is waited for; one that is held longer is not.
+fn take(try_lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    const WAITS_MAX: usize = 20;
+    const WAIT: Duration = Duration::from_millis(1);
+    for _ in 0..WAITS_MAX {
+        match try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT),
+            other => return other,
+        }
+    }
+    try_lock()
 }
 
 /// Which file it is, and whether it changed: times are those of its content and of what is known of it.

@@ -22,25 +22,15 @@ impl Target {
     /// device.
     pub(super) fn followed(path: &Path) -> io::Result<Self> {
         check_name(path)?;
-        let existing = match fs::metadata(path) {
-            Ok(found) if found.is_file() => Some(found),
-            Ok(_) => {
-                let message = "there is something other than a regular file, which is not replaced";
-                return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
+        let found = regular_file(path)?;
+        let end = end_of_links(path)?;
+        check_name(&end)?;
+        let existing = if end == path {
+            found
+        } else {
+            same_file(path, &end)?
         };
-        let path = end_of_links(path)?;
-        check_name(&path)?;
-        // What a link below /proc says of an open file need not be the name of it.
-        let identity = |metadata: &Metadata| (metadata.dev(), metadata.ino());
-        let named = fs::symlink_metadata(&path).ok();
-        if named.as_ref().map(identity) != existing.as_ref().map(identity) {
-            let message = format!("it leads to a file that is not at {}", path.display());
-            return Err(io::Error::other(message));
-        }
-        Ok(Self { path, existing })
+        Ok(Self { path: end, existing })
     }
 
     /// The place that `path` names, whatever is there.
@@ -78,6 +68,36 @@ fn check_name(path: &Path) -> io::Result<()> {
             "the path does not end in a file name",
         )),
     }
+}
+
+/// The regular file to which a path leads, where there is a file.
+fn regular_file(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(Some(found)),
+        Ok(_) => {
+            let message = "there is something other than a regular file, which is not replaced";
+            Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// As [`regular_file`], of a link and the end that it names. What a link below /proc says of an open file need not be a name of
+/// that file.
+fn same_file(link: &Path, end: &Path) -> io::Result<Option<Metadata>> {
+    /// Others that replace the file between two looks at it.
+    const TRIES_MAX: usize = 16;
+    let identity = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+    for _ in 0..TRIES_MAX {
+        let existing = regular_file(link)?;
+        let named = fs::symlink_metadata(end).ok();
+        if named.as_ref().map(identity) == existing.as_ref().map(identity) {
+            return Ok(existing);
+        }
+    }
+    let message = format!("it leads to a file that is not at {}", end.display());
+    Err(io::Error::other(message))
 }
 
 fn directory(path: &Path) -> &Path {

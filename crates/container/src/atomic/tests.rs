@@ -1,3 +1,6 @@
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use super::*;
 
 #[test]
@@ -11,19 +14,13 @@ fn a_secret_is_never_in_a_file_that_others_may_open() {
 
 #[test]
 fn temporary_names_are_short_and_whole_characters() {
-    let check = |name: &OsStr, expected: &[u8]| assert_eq!(temporary_prefix(name).as_bytes(), expected);
-    check(OsStr::new("m.artifact"), b".m.artifact.");
-    check(
-        OsStr::new(&"z".repeat(249)),
-        format!(".{}.", "z".repeat(64)).as_bytes(),
-    );
-    // The 22nd character would end at byte 66.
-    check(
-        OsStr::new(&"\u{20ac}".repeat(30)),
-        format!(".{}.", "\u{20ac}".repeat(21)).as_bytes(),
-    );
-    check(
-        OsStr::from_bytes(&[0xff; 100]),
-        &[&b"."[..], &[0xff; 64], &b"."[..]].concat(),
-    );
+    let check = |name: &OsStr, expected: &[u8]| assert_eq!(temporary::name(name).as_bytes(), expected);
+    let of = |begin: &str| format!(".{begin}.partial").into_bytes();
+    check(OsStr::new("m.artifact"), b".m.artifact.partial");
+    check(OsStr::new(&"z".repeat(249)), &of(&"z".repeat(120)));
+    // The 42nd character would end at byte 122.
+    let text = format!("ab{}", "\u{20ac}".repeat(50));
+    check(OsStr::new(&text), &of(&format!("ab{}", "\u{20ac}".repeat(39))));
+    let bytes = [&b"."[..], &[0xff; 120], &b".partial"[..]].concat();
+    check(OsStr::from_bytes(&[0xff; 200]), &bytes);
 }

@@ -163,9 +163,12 @@ fn a_kill_leaves_the_old_file() {
     let killed = run("2").status;
     assert!(!killed.success(), "{killed}");
     assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    let left = directory.path().join(".m.artifact.partial");
+    assert!(left.exists());
     let finished = run("unlimited").status;
     assert!(finished.success(), "{finished}");
     assert!(std::fs::read(&path).unwrap() == small());
+    assert!(!left.exists(), "what was left is removed");
 }
 
 #[test]
@@ -320,4 +323,53 @@ fn owner_and_permissions_stay() {
     drop(original);
     atomic_write(&path, b"new").unwrap();
     assert_eq!(owner(&path), before);
+}
+
+/// What a killed process left is removed, and what another one is writing is not.
+#[test]
+fn partial_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, partial) = (directory.path().join("m"), directory.path().join(".m.partial"));
+    let write = || {
+        atomic_write(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        let mut names = names(directory.path());
+        names.sort();
+        names
+    };
+    atomic_write(&partial, b"left").unwrap();
+    assert_eq!(write(), ["m"]);
+
+    let mut other = AtomicFile::create(&path).unwrap();
+    other.write_all(b"other").unwrap();
+    assert_eq!(write(), [".m.partial", "m"]);
+    other.commit().unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"other");
+
+    // Somebody else's trap is neither followed nor in the way.
+    atomic_write(&directory.path().join("end"), b"end").unwrap();
+    symlink("end", &partial).unwrap();
+    assert_eq!(write(), [".m.partial", "end", "m"]);
+    assert_eq!(std::fs::read(directory.path().join("end")).unwrap(), b"end");
+}
+
+/// Many that write one file at once leave one of their files, whole, and no other.
+#[test]
+fn writers_of_one_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("m");
+    let content = |writer: u8| vec![writer; 10_000];
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let path = &path;
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    atomic_write(path, &content(writer)).unwrap();
+                }
+            });
+        }
+    });
+    let found = std::fs::read(&path).unwrap();
+    assert!((0..8).any(|writer| found == content(writer)));
+    assert_eq!(names(directory.path()), ["m"]);
 }
