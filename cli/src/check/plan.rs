@@ -157,17 +157,16 @@ fn unread(path: &Path, failure: &Failure) -> Task {
 }
 
 fn existing(path: &Path) -> Outcome<PathBuf> {
-    if path.is_file() {
-        return Ok(path.to_owned());
-    }
-    if path.exists() {
-        return Err(Failure::input(format!(
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(path.to_owned()),
+        Ok(_) => Err(Failure::input(format!(
             "{} is not a regular file",
             path.display()
-        )));
+        ))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Failure::input(format!(
+            "there is no file or folder {}",
+            path.display()
+        ))),
+        Err(error) => Err(Failure::file("cannot open", path, &error)),
     }
-    Err(Failure::input(format!(
-        "there is no file or folder {}",
-        path.display()
-    )))
 }

@@ -68,9 +68,8 @@ impl Original {
     /// # Errors
     /// When its directory cannot be written to, or this process may not give a file to its owner and group.
     pub fn replacement(&self) -> io::Result<AtomicFile> {
-        let target = Target::followed(self.path())?;
         let old = self.file.metadata()?;
-        let mut new = AtomicFile::begin(target, old.mode() & super::MODE_KEPT)?;
+        let mut new = AtomicFile::begin(self.target.clone(), old.mode() & super::MODE_KEPT)?;
         new.give_owner_of(&old).map_err(|source| {
             io::Error::new(
                 source.kind(),

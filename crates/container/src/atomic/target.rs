@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LINKS_MAX: usize = 40;
 
 /// The place of a file: a directory and a name in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Target {
     path: PathBuf,
     /// The regular file that is there.
