@@ -24,43 +24,75 @@ use crate::source::Source;
 
 pub(crate) fn execute(options: &ConvertArguments) -> Outcome<Exit> {
     let writing = Writing::of(options)?;
-    let inputs = inputs(&options.inputs)?;
-    if inputs.is_empty() {
+    let Inputs {
+        programs,
+        unread,
+        passed_over,
+    } = inputs(&options.inputs)?;
+    files::tell_passed_over(&passed_over);
+    let count = programs.len() + unread.len();
+    if count == 0 {
         return Err(Failure::input("there is no program in what was given").hint(
             "name artifacts, StableHLO as text or portable bytecode, JAX exports, or folders that hold them",
         ));
     }
-    if inputs.len() != 1 && options.output_dir.is_none() {
-        let what = format!("{} files cannot be written to one place", inputs.len());
+    if count != 1 && options.output_dir.is_none() {
+        let what = format!("{count} files cannot be written to one place");
         return Err(Failure::usage(what).hint("give --output-dir"));
     }
     if options.output.is_none() && options.output_dir.is_none() {
         writing.refuse_terminal()?;
     }
-    let targets = targets(&inputs, options)?;
+    let targets = targets(&programs, options)?;
     for target in targets.iter().flatten() {
-        files::refuse_overwriting(target, inputs.iter().map(PathBuf::as_path))?;
+        files::refuse_overwriting(target, programs.iter().map(PathBuf::as_path))?;
     }
-    for (input, target) in inputs.iter().zip(targets) {
+    let converted = programs.iter().zip(targets).map(|(input, target)| {
         let bytes = writing.convert(input)?;
         match target {
             Some(path) => {
                 atomic_write(&path, &bytes).map_err(|error| Failure::file("cannot write", &path, &error))?;
-                output::text(&format!("{}: {} bytes, {writing}\n", path.display(), bytes.len()))?;
+                output::text(&format!(
+                    "{}: {} bytes, {writing}\n",
+                    output::path(&path),
+                    bytes.len()
+                ))
             }
-            None => output::bytes(&bytes)?,
+            None => output::bytes(&bytes),
         }
-    }
-    Ok(Exit::Ok)
+    });
+    // One that fails does not keep the others from being converted.
+    let failures = unread.into_iter().chain(converted.filter_map(Outcome::err));
+    Failure::end(failures, count, "converted")
 }
 
-fn inputs(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
-    let mut inputs = Vec::new();
+/// What is to be converted.
+#[derive(Default)]
+struct Inputs {
+    programs: Vec<PathBuf>,
+    /// Why files and folders cannot be read, one failure each.
+    unread: Vec<Failure>,
+    /// Files of folders that hold no program.
+    passed_over: Vec<PathBuf>,
+}
+
+fn inputs(paths: &[PathBuf]) -> Outcome<Inputs> {
+    let mut inputs = Inputs::default();
     for path in paths {
-        if path.is_dir() {
-            inputs.extend(files_under(path)?.into_iter().filter(|file| holds_program(file)));
-        } else {
-            inputs.push(path.clone());
+        if !path.is_dir() {
+            inputs.programs.push(path.clone());
+            continue;
+        }
+        let files::Found { files, failures } = files_under(path)?;
+        inputs
+            .unread
+            .extend(failures.into_iter().map(|(_, failure)| failure));
+        for file in files {
+            match holds_program(&file) {
+                Ok(true) => inputs.programs.push(file),
+                Ok(false) => inputs.passed_over.push(file),
+                Err(failure) => inputs.unread.push(failure),
+            }
         }
     }
     Ok(inputs)

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use artifact_container::Container;
 use artifact_container::atomic::AtomicFile;
-use artifact_export::{ExportError, PackOptions, StablehloVersionError, Waivers, pack, reader_release};
+use artifact_container::seal::DroppedSeals;
+use artifact_export::{
+    ExportError, PackOptions, StablehloVersionError, UPGRADED_FROM, Waivers, pack, reader_release,
+};
 
 use crate::arguments::ExportArguments;
 use crate::dimensions;
@@ -60,7 +63,7 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     file.commit().map_err(|error| refuse(&error))?;
     output::text(&format!(
         "{}: {} bytes, inputs: {}, outputs: {}, file digest {}\n",
-        options.output.display(),
+        output::path(&options.output),
         written.file_length,
         exported.signature().inputs.len(),
         exported.signature().outputs.len(),
@@ -128,9 +131,20 @@ fn created(option: Option<&str>) -> Outcome<Option<u64>> {
         },
         Some(value) => (value.to_owned(), "--created"),
     };
-    let refuse = || Failure::usage(format!("{origin} is `{text}`, which is not a number of seconds"));
-    text.parse().map(Some).map_err(|_| refuse())
+    let refuse = |why: &str| Failure::usage(format!("{origin} is `{text}`, which {why}"));
+    let seconds = text.parse().map_err(|_| refuse("is not a number of seconds"))?;
+    if seconds > CREATED_MAX {
+        let hint = "give seconds, not milliseconds or nanoseconds, since 1970-01-01 UTC";
+        return Err(refuse("is after the year 9999").hint(hint));
+    }
+    Ok(Some(seconds))
 }
+
+/// 9999-12-31T23:59:59Z, the last second that RFC 3339 can write, in seconds since 1970-01-01 UTC.
+const CREATED_MAX: u64 = 253_402_300_799;
+
+/// Keys of the metadata that say what a file was made of. Only who made it can know.
+const RESERVED_KEYS: [&str; 2] = [UPGRADED_FROM, DroppedSeals::METADATA_KEY];
 
 /// Bytes of one `KEY=VALUE`: what the container takes as one text.
 const METADATA_MAX: usize = 64 << 10;
@@ -145,6 +159,10 @@ fn metadata(options: &ExportArguments) -> Outcome<BTreeMap<String, String>> {
         };
         if key.is_empty() {
             return Err(Failure::usage(format!("`--metadata {entry}` has no key")));
+        }
+        if RESERVED_KEYS.contains(&key) {
+            let what = format!("the metadata `{key}` is written by this command alone, and not given");
+            return Err(Failure::usage(what).hint("choose another key"));
         }
         if entry.len() > METADATA_MAX {
             let (length, start) = (entry.len(), entry.chars().take(40).collect::<String>());

@@ -65,6 +65,8 @@ pub(crate) struct Failure {
     causes: Vec<String>,
     /// Whether the causes are beside each other, and not each that of the one before.
     are_causes_beside: bool,
+    /// What was found in a file, in lines of their own: its places, and excerpts of it.
+    findings: Option<String>,
     /// What to do.
     hint: Option<String>,
     /// Failures beside this one, none of which is the cause of another.
@@ -79,6 +81,7 @@ impl Failure {
             exit,
             causes: vec![what.into()],
             are_causes_beside: false,
+            findings: None,
             hint: None,
             others: Vec::new(),
             incompatible: None,
@@ -130,6 +133,12 @@ impl Failure {
         self.causes
             .extend(errors.into_iter().map(|error| error.to_string()));
         self.are_causes_beside = true;
+        self
+    }
+
+    /// Adds rendered findings, whose lines are printed as they are.
+    pub(crate) fn findings(mut self, findings: impl Into<String>) -> Self {
+        self.findings = Some(findings.into());
         self
     }
 
@@ -196,6 +205,28 @@ impl Failure {
         Some(first)
     }
 
+    /// The end of a command that has done something with `count` files, each by itself: says each failure as it comes, and how
+    /// many there were where others did not fail. The exit code is that of the first; `done` is what was done, as `converted`.
+    pub(crate) fn end(failures: impl Iterator<Item = Self>, count: usize, done: &str) -> Outcome<Exit> {
+        let mut first = None;
+        let mut failed = 0;
+        for failure in failures {
+            if count == 1 {
+                return Err(failure);
+            }
+            failure.print();
+            failed += 1;
+            first.get_or_insert(failure.exit);
+        }
+        match first {
+            None => Ok(Exit::Ok),
+            Some(exit) => Err(Self::new(
+                exit,
+                format!("{failed} of {count} files could not be {done}"),
+            )),
+        }
+    }
+
     pub(crate) const fn exit(&self) -> Exit {
         self.exit
     }
@@ -211,7 +242,11 @@ impl Failure {
                 2.. if self.are_causes_beside => "  and by: ",
                 _ => "  caused by: ",
             };
-            format!("{label}{cause}\n")
+            // A name with a line break in it does not make a line of the message.
+            let cause = cause.replace('\n', "\n    ");
+            let findings = self.findings.as_ref().filter(|_| index == 0);
+            let findings = findings.map_or(String::new(), |findings| format!("{}\n", findings.trim_end()));
+            format!("{label}{cause}\n{findings}")
         });
         lines.collect()
     }
@@ -232,10 +267,10 @@ impl Failure {
         }
         if let Some(hint) = &self.hint {
             text.push_str("  help: ");
-            text.push_str(hint);
+            text.push_str(&output::one_line(hint));
             text.push('\n');
         }
-        output::note(text.trim_end());
+        output::notes(text.trim_end());
     }
 
     /// The failure for programs: `kind` and `exit_code` are permanent, texts are not.
@@ -247,8 +282,8 @@ impl Failure {
         let error = json!({
             "kind": kind.unwrap_or_else(|| self.exit.kind()),
             "exit_code": self.exit as u8,
-            "causes": self.causes,
-            "others": self.others.iter().map(|other| &other.causes).collect::<Vec<_>>(),
+            "causes": self.all_causes(),
+            "others": self.others.iter().map(Self::all_causes).collect::<Vec<_>>(),
             "help": self.hint,
             "incompatible": self.incompatible.as_ref().map(compatibility::incompatible_json),
         });
@@ -257,10 +292,20 @@ impl Failure {
 
     /// The failure on one line, for a list of many.
     pub(crate) fn one_line(&self) -> String {
-        self.causes
+        self.all_causes()
             .join(": ")
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    /// The causes, the first of them with the findings.
+    fn all_causes(&self) -> Vec<String> {
+        let mut causes = self.causes.clone();
+        if let (Some(first), Some(findings)) = (causes.first_mut(), &self.findings) {
+            first.push('\n');
+            first.push_str(findings.trim_end());
+        }
+        causes
     }
 }

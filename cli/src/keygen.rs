@@ -10,6 +10,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::output;
 
 pub(crate) fn execute(options: &KeygenArguments) -> Outcome<Exit> {
+    output::refuse_invisible("--comment", &options.comment)?;
     let comment = Comment::new(options.comment.as_str())
         .map_err(|error| Failure::usage("--comment cannot be kept").because(&error))?;
     let mut seed = Zeroizing::new([0; SecretKey::BYTES]);
@@ -23,8 +24,8 @@ pub(crate) fn execute(options: &KeygenArguments) -> Outcome<Exit> {
     let public_path = write_key_pair(&options.output, &pair).map_err(|error| unmade(&error))?;
     output::text(&format!(
         "secret key  {}\npublic key  {}\nkey id      {}\n{public}\n",
-        options.output.display(),
-        public_path.display(),
+        output::path(&options.output),
+        output::path(&public_path),
         public.id()
     ))?;
     Ok(Exit::Ok)

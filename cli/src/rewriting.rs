@@ -70,7 +70,7 @@ pub(crate) fn rewrite(
     let changes = rewritten.changes.iter().map(|change| format!("  {change}\n"));
     output::text(&format!(
         "{}: {} bytes\n{}",
-        target.display(),
+        output::path(target),
         rewritten.written.file_length,
         same.into_iter().chain(changes).collect::<String>()
     ))

@@ -9,13 +9,14 @@ use artifact_export::ExportError;
 
 use crate::arguments::SignArguments;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output;
 use crate::program::require_artifact;
+use crate::{files, output};
 
 pub(crate) fn execute(options: &SignArguments) -> Outcome<Exit> {
     let path = &options.artifact;
     let scope = Scope::new(options.scope.as_str())
         .map_err(|error| Failure::usage("--scope cannot be signed").because(&error))?;
+    output::refuse_invisible("--comment", &options.comment)?;
     let comment = Comment::new(options.comment.as_str())
         .map_err(|error| Failure::usage("--comment cannot be signed").because(&error))?;
     require_artifact(path, "only an artifact has seals")?;
@@ -27,10 +28,12 @@ pub(crate) fn execute(options: &SignArguments) -> Outcome<Exit> {
         comment,
         replace: options.replace,
     };
+    let other_names = files::other_names(path);
     let sealed = seal_file(path, &signing).map_err(|error| unsealed(path, error))?;
+    files::tell_split(path, other_names);
     output::text(&format!(
         "{}: {} by key {}, {} in all, file digest {}\n",
-        path.display(),
+        output::path(path),
         if sealed.replaced {
             "seal replaced"
         } else {

@@ -15,10 +15,13 @@ use artifact_stablehlo::parse::{begins_as_program, parse_module};
 use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::{files, output};
 
 /// Largest program that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program", 1 << 31, "bytes");
+
+/// What some editors put before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What a file says of itself, besides its program.
 pub(crate) struct Origin {
@@ -63,13 +66,17 @@ impl Source {
         })
     }
 
-    /// Whether a file holds what [`Source::read`] takes: bytes of a format that has a sign, or a text that begins as StableHLO
-    /// does.
-    pub(crate) fn is_in(path: &Path) -> bool {
-        match Self::read(path) {
-            Ok(source) => source.text().is_none_or(begins_as_program),
-            Err(_) => false,
-        }
+    /// Whether a file holds what [`Source::read`] takes, right or wrong: bytes of a format that has a sign, or a text that begins
+    /// as StableHLO does. One that is longer than any program does not.
+    pub(crate) fn is_in(path: &Path) -> Outcome<bool> {
+        let Ok(bytes) = files::read_within(path, &PROGRAM_BYTES)? else {
+            return Ok(false);
+        };
+        // What is wrong further on, such as a byte that is no text, is for who reads the file to say.
+        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+        let text = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let is_jax = artifact_jax::looks_like(&bytes) || artifact_jax::looks_cut_off(&bytes);
+        Ok(is_jax || is_bytecode(&bytes) || begins_as_program(text))
     }
 
     /// The text, where it is one.
@@ -182,7 +189,7 @@ impl Source {
 
     /// A program that is wrong, with every finding.
     pub(crate) fn refused(&self, findings: &[Diagnostic]) -> Failure {
-        let name = self.path.display().to_string();
+        let name = output::path(&self.path);
         let findings = match &self.content {
             Content::Text(text) => SourceText::new(name.as_str(), text).render_all(findings),
             Content::Bytecode(_) | Content::Jax(_) => {
@@ -190,13 +197,12 @@ impl Source {
                 shown.join("\n")
             }
         };
-        let findings = findings.trim_end();
         if self.text().is_none_or(begins_as_program) {
-            return Failure::input(format!("{name} is refused\n{findings}"));
+            return Failure::input(format!("{name} is refused")).findings(findings);
         }
         // Nobody who wrote a program began it so.
-        let what = format!("{}; as a text it is refused\n{findings}", no_kind(&self.path));
-        Failure::input(what).hint(KINDS)
+        let what = format!("{}; as a text it is refused", no_kind(&self.path));
+        Failure::input(what).findings(findings).hint(KINDS)
     }
 
     /// As [`Source::refused`], with the first finding only and without the file's name: a list of many files has one line for
@@ -251,7 +257,7 @@ fn jax(path: &Path, bytes: Vec<u8>) -> Outcome<artifact_jax::Exported> {
 }
 
 fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
-    if bytes.starts_with("\u{feff}".as_bytes()) {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
         let what = format!("{} starts with a byte order mark", path.display());
         return Err(Failure::input(what).hint("save it as UTF-8 without the mark"));
     }

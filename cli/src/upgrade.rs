@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::Container;
-use artifact_container::atomic::AtomicFile;
-use artifact_export::{PackOptions, is_current, read_options};
+use artifact_container::atomic::{AtomicFile, Original};
+use artifact_export::{ExportError, PackOptions, is_current, read_options};
 
 use crate::arguments::UpgradeArguments;
 use crate::failure::{Exit, Failure, Outcome};
@@ -19,15 +19,13 @@ pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
         return Err(Failure::usage(what).hint("leave -o out: each is replaced, at once or not at all"));
     }
     // Each is whole by itself: one that cannot be upgraded does not keep the others from it.
-    let mut failures = Vec::new();
-    for path in &options.artifacts {
-        failures.extend(upgrade(path, options.output.as_deref()).err());
-    }
-    let Some(last) = failures.pop() else {
-        return Ok(Exit::Ok);
-    };
-    failures.iter().for_each(Failure::print);
-    Err(last)
+    let upgraded = options.artifacts.iter();
+    let upgraded = upgraded.map(|path| upgrade(path, options.output.as_deref()));
+    Failure::end(
+        upgraded.filter_map(Outcome::err),
+        options.artifacts.len(),
+        "upgraded",
+    )
 }
 
 fn upgrade(path: &Path, output: Option<&Path>) -> Outcome<()> {
@@ -35,32 +33,47 @@ fn upgrade(path: &Path, output: Option<&Path>) -> Outcome<()> {
     if let Some(output) = output {
         files::refuse_overwriting(output, [path])?;
     }
-    let container = Container::open_with(path, &read_options());
-    let container = container.map_err(|error| Failure::export(path, &error.into()))?;
+    // Of two processes that rewrite a file at once, one would lose what it did.
+    let locked = match output {
+        Some(_) => None,
+        None => Some(Original::lock(path).map_err(|error| Failure::file("cannot write", path, &error))?),
+    };
+    let opened = match &locked {
+        Some(original) => Container::open_original(original, &read_options()),
+        None => Container::open_with(path, &read_options()),
+    };
+    let container = opened.map_err(|error| Failure::export(path, &ExportError::from(error)))?;
     if is_current(&container) {
         return current(path, output, &container);
     }
     let target = output.unwrap_or(path);
-    let original = (path, &Arc::new(container));
+    let other_names = locked.as_ref().map_or(0, |_| files::other_names(path));
+    let file = match &locked {
+        Some(original) => original.replacement(),
+        None => AtomicFile::create(target),
+    };
     rewriting::rewrite(
-        original,
+        (path, &Arc::new(container)),
         &PackOptions::default(),
-        (target, AtomicFile::create(target)),
-    )
+        (target, file),
+    )?;
+    files::tell_split(path, other_names);
+    Ok(())
 }
 
 /// Nothing to do but to copy the file where it is asked for.
 fn current(path: &Path, output: Option<&Path>, container: &Container) -> Outcome<()> {
-    if let Some(target) = output {
-        copy(path, target)?;
-    }
+    let copied = match output {
+        Some(target) => {
+            copy(path, target)?;
+            format!("; {} is a copy of it", output::path(target))
+        }
+        None => String::new(),
+    };
     let version = container.header().window().written;
-    let copied = output.map_or(String::new(), |target| {
-        format!("; copied to {}", target.display())
-    });
     output::text(&format!(
         "{}: container {version} already, nothing to upgrade{copied}\n",
-        path.display()
+        output::path(path)
     ))
 }
 

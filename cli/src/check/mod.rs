@@ -19,10 +19,15 @@ use crate::arguments::CheckArguments;
 use crate::check::plan::{Found, Task};
 use crate::check::report::{Report, Verdict};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output;
+use crate::{files, output};
 
 pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
-    let Found { tasks, unlisted } = plan::find(&options.paths)?;
+    let Found {
+        tasks,
+        unlisted,
+        passed_over,
+    } = plan::find(&options.paths)?;
+    files::tell_passed_over(&passed_over);
     if let Some(first) = unlisted.first() {
         output::note(&format!(
             "note: programs that no list of their folder names are not checked: {}, such as {}",

@@ -76,6 +76,28 @@ fn time_and_metadata_only_when_asked() {
         .says("KEY=VALUE");
 }
 
+/// What only the command can know is not for others to say.
+#[test]
+fn metadata_and_times_that_are_refused() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let file = scratch.path("add.artifact");
+    let export = |option: &str, value: &str| {
+        let option = format!("{option}={value}");
+        run(&[&"export", &program, &"-o", &file, &option])
+    };
+    for key in ["upgraded-from", "sealed-original"] {
+        export("--metadata", &format!("{key}=00"))
+            .expect(2)
+            .says(&format!("`{key}` is written by this command alone"));
+    }
+    export("--metadata", "upgraded-from-us=00").expect(0);
+    let says = "is after the year 9999";
+    export("--created", "253402300800").expect(2).says(says);
+    export("--created", "99999999999999999").expect(2).says(says);
+    export("--created", "253402300799").expect(0);
+}
+
 /// 1.0 is the first reader that is promised anything.
 #[test]
 fn for_a_reader_and_a_version() {

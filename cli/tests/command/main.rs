@@ -9,6 +9,7 @@
 mod check;
 mod convert;
 mod export;
+mod files;
 mod golden;
 mod interchange;
 mod json;

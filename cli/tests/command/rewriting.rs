@@ -223,6 +223,7 @@ fn a_write_protected_file_is_not_replaced() {
         .expect(3)
         .says("kept.artifact\n  caused by: it is write-protected")
         .says("not.artifact is not an artifact, and only artifacts have versions")
+        .says("2 of 3 files could not be upgraded")
         .says("other.artifact: ");
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
     assert_eq!(inspected(&other)["container_version"], "1.0");
@@ -232,4 +233,10 @@ fn a_write_protected_file_is_not_replaced() {
     run(&[&"upgrade", &other, &file, &"-o", &scratch.path("one")])
         .expect(2)
         .says("cannot be written to one place");
+    let key = scratch.path("key");
+    run(&[&"keygen", &"-o", &key]).expect(0);
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o444)).unwrap();
+    run(&[&"sign", &other, &"--key", &key])
+        .expect(3)
+        .says("it is write-protected");
 }
