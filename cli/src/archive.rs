@@ -36,6 +36,11 @@ impl Archive {
         };
         let zip = ZipArchive::new(file).map_err(|error| refuse(&error))?;
         ARRAYS.check(zip.len() as u64).map_err(|error| refuse(&error))?;
+        // Of two arrays of one name only the last can be read.
+        if zip.has_duplicate_names() {
+            let what = format!("{} has two arrays of one name", path.display());
+            return Err(Failure::input(what).hint("write the archive again, with one array for each name"));
+        }
         let mut names = BTreeMap::new();
         for index in 0..zip.len() {
             let Some(name) = zip.name_for_index(index) else {

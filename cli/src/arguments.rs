@@ -1,7 +1,10 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use artifact_container::READABLE;
+use artifact_container::release::RELEASED;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -27,9 +30,15 @@ impl Command {
 const EXIT_CODES: &str = "Exit codes: 0 ok; 1 a comparison or check failed; 2 usage; 3 bad input; 4 incompatible version; \
 5 not allowed; 6 engine unavailable or operation not supported; 70 internal error.";
 
+/// The version of the product with the day of the release, since previews had the same version, and with what it reads.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{version}, released {RELEASED}; reads containers {READABLE}")
+});
+
 /// Packs StableHLO programs into artifacts, looks into them, runs and checks them.
 #[derive(Debug, Parser)]
-#[command(name = "artifact", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(name = "artifact", version = VERSION.as_str(), after_help = EXIT_CODES, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -70,12 +79,17 @@ pub(crate) enum Command {
   artifact export model.mlir --shapes 'x: (b, 128); y: (b,)' --constraint 'b <= 64' -o model.artifact
   artifact export model.mlir --for-reader 1.0 -o model.artifact
   artifact export model.bin -o model.artifact
+  artifact export model.artifact --stablehlo 1.13.0 -o for_others.artifact
+
+An artifact is written anew for the reader that is asked for: all that it says of its program stays, but for seals, which do not hold
+for another file.
 
 A shape has a number or an expression for each dimension: b, 2*b + 1, floordiv(b, 2), max(a, b), mod(b, 4). `_` keeps one
 dimension as the program has it, `...` all that follow. A variable is at least 1 unless a constraint says less. Constraints
 compare expressions: `a >= 2*b`, `0 <= b < 64`, `mod(b, 8) == 0`.")]
 pub(crate) struct ExportArguments {
-    /// StableHLO as text or portable bytecode, or what `jax.export` serialized; what the file holds counts, not its name
+    /// StableHLO as text or portable bytecode, what `jax.export` serialized, or an artifact; what the file holds counts, not its
+    /// name
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: PathBuf,
     /// The artifact to write; an existing one is replaced at once or not at all
@@ -90,9 +104,9 @@ pub(crate) struct ExportArguments {
     /// A platform that the program is for, such as cpu or cuda; may be repeated. A JAX export says so itself
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) platform: Vec<String>,
-    /// Record the time: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
+    /// Record the time, given after `=`: seconds since 1970-01-01 UTC, or the value of SOURCE_DATE_EPOCH when none is given. Without this
     /// option equal programs give equal files
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "env")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "env")]
     pub(crate) created: Option<String>,
     /// Add a text to the manifest; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -101,7 +115,8 @@ pub(crate) struct ExportArguments {
     /// needs
     #[arg(long, value_name = "VERSION")]
     pub(crate) for_reader: Option<String>,
-    /// Write the program as this version of StableHLO, such as 1.13.0; the newest without this option
+    /// Write the program as this version of StableHLO, such as 1.13.0; without this option the newest, and of an artifact the one
+    /// that it has
     #[arg(long, value_name = "VERSION")]
     pub(crate) stablehlo: Option<String>,
     /// Accept a custom call that has no guarantee to stay what it is, and record that; may be repeated
@@ -214,24 +229,31 @@ pub(crate) struct SpecializeArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The program and its constants stay as they are; the digest of the old file is recorded in the metadata. A file
-of a newer container version is refused: this release would lose what it does not know. Signatures of the old file do not hold for the new one.
+    after_help = "The program keeps its meaning, by its program digest, and constants keep their bytes; a program that a preview
+stored as text becomes bytecode. The digest of the old file is recorded in the metadata. A file of a newer container version is
+refused: this release would lose what it does not know. Signatures of the old file do not hold for the new one.
+`artifact export` writes one for an older reader.
 
 Examples:
   artifact upgrade model.artifact
+  artifact upgrade models/*.artifact
   artifact upgrade model.artifact -o upgraded.artifact"
 )]
 pub(crate) struct UpgradeArguments {
-    /// The artifact; replaced, at once or not at all, unless an output is given
-    #[arg(value_name = "F")]
-    pub(crate) artifact: PathBuf,
-    /// Write here instead
+    /// The artifacts; each is replaced, at once or not at all, unless an output is given
+    #[arg(value_name = "F", required = true)]
+    pub(crate) artifacts: Vec<PathBuf>,
+    /// Write here instead, where there is one
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
 }
 
 /// Bytes of values that a program may hold unless told otherwise.
 const VALUE_BYTES_MAX: u64 = 8 << 30;
+
+/// Tolerances of a comparison where nobody says others.
+pub(crate) const RTOL: f64 = 1e-5;
+pub(crate) const ATOL: f64 = 1e-6;
 
 /// A tolerance: finite, and not negative.
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -301,10 +323,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "WANT.npz")]
     pub(crate) expect: Option<PathBuf>,
     /// Relative tolerance of the comparison: |got - want| <= atol + rtol * |want|
-    #[arg(long, default_value_t = 1e-5, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = RTOL, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
     pub(crate) rtol: f64,
     /// Absolute tolerance of the comparison
-    #[arg(long, default_value_t = 1e-6, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = ATOL, value_parser = tolerance, requires = "expect", allow_negative_numbers = true)]
     pub(crate) atol: f64,
     /// The platform whose part of a program for several platforms is run; the engine's own by default
     #[arg(long, value_name = "PLATFORM")]
@@ -322,13 +344,14 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Finds, in files and folders (recursively), programs of every kind: artifacts, StableHLO as text or portable bytecode. What a
-file holds counts, not its name. They are judged by
+    after_help = "Finds, in files and folders (recursively), programs of every kind: artifacts, StableHLO as text or portable bytecode, JAX exports.
+What a file holds counts, not its name. They are judged by
   check.* expectations inside;
+  the archives X.inputs.npz and X.expected.npz beside X.artifact, X.mlir or what else X is;
   a cases.json or manifest.json beside them, with inputs and results in .npz;
   an index.json, where they must be refused or must equal another file.
 Where a folder has such a list, only what it names is checked. docs/checking.md in the repository describes the lists. A program that cannot be judged here, such as one that needs
-inputs that no list gives, counts as unsupported. Only failed ones make the exit code 1.
+inputs that nothing gives, counts as unsupported. Only failed ones make the exit code 1.
 
 With --json, each line of standard output is an object of `program`, `verdict` and `reason`, and the count goes to standard error.
 

@@ -63,9 +63,13 @@ impl Description {
             stablehlo.as_deref().unwrap_or("no version: it is text"),
         );
         line("producer", producer.as_deref().unwrap_or("not told"));
+        if let Some(manifest) = self.exported.first() {
+            line("platforms", &manifest.platforms.join(", "));
+        }
         line("verified", "the whole program");
         for (module, digest) in &self.modules {
-            module_text(module, *digest, &mut text);
+            // What was exported is shown below, as its caller knows it.
+            module_text(module, *digest, self.exported.is_empty(), &mut text);
         }
         for (order, manifest) in self.exported.iter().enumerate() {
             if order > 0 {
@@ -120,7 +124,7 @@ fn signature(module: &Module) -> Option<Signature> {
     Some(Signature::of(module, &module.functions[entry]))
 }
 
-fn module_text(module: &Module, digest: ProgramDigest, text: &mut String) {
+fn module_text(module: &Module, digest: ProgramDigest, with_signature: bool, text: &mut String) {
     let name = module.name.as_deref().unwrap_or("without a name");
     let _ = writeln!(text, "\nmodule {}", one_line(name));
     let _ = writeln!(text, "  program digest    {digest}");
@@ -129,6 +133,9 @@ fn module_text(module: &Module, digest: ProgramDigest, text: &mut String) {
         match signature(module).filter(|signature| *signature.function == *function.name) {
             Some(signature) => {
                 let _ = writeln!(text, "  function {name}, the entry");
+                if !with_signature {
+                    continue;
+                }
                 arguments_text("in", &signature.inputs, text);
                 arguments_text("out", &signature.outputs, text);
             }
@@ -145,8 +152,8 @@ fn module_text(module: &Module, digest: ProgramDigest, text: &mut String) {
     if private > 0 {
         let _ = writeln!(text, "  private functions {private}");
     }
-    for call in custom_calls(module) {
-        let _ = writeln!(text, "  {}", custom_call_text(&call, false));
+    for call in custom_calls(module).iter().filter(|_| with_signature) {
+        let _ = writeln!(text, "  {}", custom_call_text(call, false));
     }
 }
 

@@ -114,12 +114,7 @@ pub(crate) fn bind(
 /// Every check that failed, one on each line.
 fn unfit(path: &Path, mismatches: &Mismatches) -> Failure {
     let what = format!("the sizes do not fit {}", path.display());
-    let failure = mismatches
-        .failures
-        .iter()
-        .fold(Failure::input(what), |failure, mismatch| {
-            failure.because(mismatch)
-        });
+    let failure = Failure::input(what).because_of_each(&mismatches.failures);
     let obtained: Vec<String> = mismatches
         .obtained
         .iter()

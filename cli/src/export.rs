@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::sync::Arc;
 
+use artifact_container::Container;
 use artifact_container::atomic::AtomicFile;
-use artifact_export::{ExportError, PackOptions, StablehloVersionError, Waivers, pack, reader_release};
+use artifact_container::seal::DroppedSeals;
+use artifact_export::{
+    ExportError, PackOptions, StablehloVersionError, UPGRADED_FROM, Waivers, pack, reader_release,
+};
 
 use crate::arguments::ExportArguments;
 use crate::dimensions;
@@ -12,6 +17,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::output;
 use crate::program::is_artifact;
+use crate::rewriting;
 use crate::source::Source;
 
 pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
@@ -26,13 +32,10 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
         waivers: Waivers::Targets(options.allow_custom_call.iter().cloned().collect()),
     };
     let shapes = dimensions::shapes(&options.shapes, &options.constraint)?;
-    if is_artifact(&options.program)? {
-        let what = format!("{} is an artifact already", options.program.display());
-        return Err(
-            Failure::input(what).hint("give StableHLO; `artifact convert` writes an artifact's program")
-        );
-    }
     files::refuse_overwriting(&options.output, [options.program.as_path()])?;
+    if is_artifact(&options.program)? {
+        return anew(options, &pack_options);
+    }
     let source = Source::read(&options.program)?;
     let exported = source.export()?;
     let exported = match options.platform.is_empty() {
@@ -60,12 +63,39 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     file.commit().map_err(|error| refuse(&error))?;
     output::text(&format!(
         "{}: {} bytes, inputs: {}, outputs: {}, file digest {}\n",
-        options.output.display(),
+        output::path(&options.output),
         written.file_length,
         exported.signature().inputs.len(),
         exported.signature().outputs.len(),
         written.file_digest
     ))?;
+    Ok(Exit::Ok)
+}
+
+/// Writes an artifact for another target; what it says of its program stays.
+fn anew(options: &ExportArguments, pack_options: &PackOptions) -> Outcome<Exit> {
+    let path = &options.program;
+    let refused = [
+        ("--shapes", !options.shapes.is_empty(), "its shapes"),
+        (
+            "--constraint",
+            !options.constraint.is_empty(),
+            "the constraints on its dimensions",
+        ),
+        ("--platform", !options.platform.is_empty(), "its platforms"),
+    ];
+    if let Some((option, _, what)) = refused.iter().find(|(_, given, _)| *given) {
+        let why = format!(
+            "{option} is for programs: the artifact {} has {what}",
+            path.display()
+        );
+        return Err(Failure::usage(why)
+            .hint("export the program again; `artifact specialize` fixes sizes of an artifact"));
+    }
+    let container = Container::open_with(path, &artifact_export::read_options());
+    let container = container.map_err(|error| Failure::export(path, &error.into()))?;
+    let (original, target) = ((path.as_path(), &Arc::new(container)), options.output.as_path());
+    rewriting::rewrite(original, pack_options, (target, AtomicFile::create(target)))?;
     Ok(Exit::Ok)
 }
 
@@ -95,15 +125,26 @@ fn created(option: Option<&str>) -> Outcome<Option<u64>> {
             None => {
                 let what = "`--created` without a number takes SOURCE_DATE_EPOCH, which is not set";
                 return Err(
-                    Failure::usage(what).hint("give the seconds since 1970-01-01 UTC: --created SECONDS")
+                    Failure::usage(what).hint("give the seconds since 1970-01-01 UTC: --created=SECONDS")
                 );
             }
         },
         Some(value) => (value.to_owned(), "--created"),
     };
-    let refuse = || Failure::usage(format!("{origin} is `{text}`, which is not a number of seconds"));
-    text.parse().map(Some).map_err(|_| refuse())
+    let refuse = |why: &str| Failure::usage(format!("{origin} is `{text}`, which {why}"));
+    let seconds = text.parse().map_err(|_| refuse("is not a number of seconds"))?;
+    if seconds > CREATED_MAX {
+        let hint = "give seconds, not milliseconds or nanoseconds, since 1970-01-01 UTC";
+        return Err(refuse("is after the year 9999").hint(hint));
+    }
+    Ok(Some(seconds))
 }
+
+/// 9999-12-31T23:59:59Z, the last second that RFC 3339 can write, in seconds since 1970-01-01 UTC.
+const CREATED_MAX: u64 = 253_402_300_799;
+
+/// Keys of the metadata that say what a file was made of. Only who made it can know.
+const RESERVED_KEYS: [&str; 2] = [UPGRADED_FROM, DroppedSeals::METADATA_KEY];
 
 /// Bytes of one `KEY=VALUE`: what the container takes as one text.
 const METADATA_MAX: usize = 64 << 10;
@@ -118,6 +159,10 @@ fn metadata(options: &ExportArguments) -> Outcome<BTreeMap<String, String>> {
         };
         if key.is_empty() {
             return Err(Failure::usage(format!("`--metadata {entry}` has no key")));
+        }
+        if RESERVED_KEYS.contains(&key) {
+            let what = format!("the metadata `{key}` is written by this command alone, and not given");
+            return Err(Failure::usage(what).hint("choose another key"));
         }
         if entry.len() > METADATA_MAX {
             let (length, start) = (entry.len(), entry.chars().take(40).collect::<String>());

@@ -63,8 +63,14 @@ pub(crate) struct Failure {
     exit: Exit,
     /// What happened, each cause on its own.
     causes: Vec<String>,
+    /// Whether the causes are beside each other, and not each that of the one before.
+    are_causes_beside: bool,
+    /// What was found in a file, in lines of their own: its places, and excerpts of it.
+    findings: Option<String>,
     /// What to do.
     hint: Option<String>,
+    /// Failures beside this one, none of which is the cause of another.
+    others: Vec<Failure>,
     /// A file and a reader that do not fit, where that is what is wrong.
     incompatible: Option<Incompatible>,
 }
@@ -74,7 +80,10 @@ impl Failure {
         Self {
             exit,
             causes: vec![what.into()],
+            are_causes_beside: false,
+            findings: None,
             hint: None,
+            others: Vec::new(),
             incompatible: None,
         }
     }
@@ -116,6 +125,20 @@ impl Failure {
             self.causes.push(error.to_string());
             next = error.source();
         }
+        self
+    }
+
+    /// Adds causes none of which is that of another.
+    pub(crate) fn because_of_each(mut self, errors: impl IntoIterator<Item: std::error::Error>) -> Self {
+        self.causes
+            .extend(errors.into_iter().map(|error| error.to_string()));
+        self.are_causes_beside = true;
+        self
+    }
+
+    /// Adds rendered findings, whose lines are printed as they are.
+    pub(crate) fn findings(mut self, findings: impl Into<String>) -> Self {
+        self.findings = Some(findings.into());
         self
     }
 
@@ -174,25 +197,69 @@ impl Failure {
         failure
     }
 
-    /// One failure of several: with the causes of all, and what to do about the first.
+    /// One failure of several: the first, with the others beside it.
     pub(crate) fn of_all(failures: Vec<Self>) -> Option<Self> {
         let mut failures = failures.into_iter();
-        let mut all = failures.next()?;
-        all.causes.extend(failures.flat_map(|failure| failure.causes));
-        Some(all)
+        let mut first = failures.next()?;
+        first.others.extend(failures);
+        Some(first)
+    }
+
+    /// The end of a command that has done something with `count` files, each by itself: says each failure as it comes, and how
+    /// many there were where others did not fail. The exit code is that of the first; `done` is what was done, as `converted`.
+    pub(crate) fn end(failures: impl Iterator<Item = Self>, count: usize, done: &str) -> Outcome<Exit> {
+        let mut first = None;
+        let mut failed = 0;
+        for failure in failures {
+            if count == 1 {
+                return Err(failure);
+            }
+            failure.print();
+            failed += 1;
+            first.get_or_insert(failure.exit);
+        }
+        match first {
+            None => Ok(Exit::Ok),
+            Some(exit) => Err(Self::new(
+                exit,
+                format!("{failed} of {count} files could not be {done}"),
+            )),
+        }
     }
 
     pub(crate) const fn exit(&self) -> Exit {
         self.exit
     }
 
+    /// Failures beside the first that are printed.
+    const OTHERS_MAX: usize = 31;
+
+    /// What happened and why, without what is beside it.
+    fn chain(&self) -> String {
+        let lines = self.causes.iter().enumerate().map(|(index, cause)| {
+            let label = match index {
+                0 => "error: ",
+                2.. if self.are_causes_beside => "  and by: ",
+                _ => "  caused by: ",
+            };
+            // A name with a line break in it does not make a line of the message.
+            let cause = cause.replace('\n', "\n    ");
+            let findings = self.findings.as_ref().filter(|_| index == 0);
+            let findings = findings.map_or(String::new(), |findings| format!("{}\n", findings.trim_end()));
+            format!("{label}{cause}\n{findings}")
+        });
+        lines.collect()
+    }
+
     /// Prints the failure to standard error.
     pub(crate) fn print(&self) {
-        let mut text = String::new();
-        for (index, cause) in self.causes.iter().enumerate() {
-            text.push_str(if index == 0 { "error: " } else { "  caused by: " });
-            text.push_str(cause);
-            text.push('\n');
+        let mut text = self.chain();
+        for other in self.others.iter().take(Self::OTHERS_MAX) {
+            text.push_str(&other.chain());
+        }
+        let more = self.others.len().saturating_sub(Self::OTHERS_MAX);
+        if more > 0 {
+            text.push_str(&format!("error: and {more} more\n"));
         }
         if let Some(incompatible) = &self.incompatible {
             text.push_str(&format!("  written by: {}\n", incompatible.written_by()));
@@ -200,10 +267,10 @@ impl Failure {
         }
         if let Some(hint) = &self.hint {
             text.push_str("  help: ");
-            text.push_str(hint);
+            text.push_str(&output::one_line(hint));
             text.push('\n');
         }
-        output::note(text.trim_end());
+        output::notes(text.trim_end());
     }
 
     /// The failure for programs: `kind` and `exit_code` are permanent, texts are not.
@@ -215,7 +282,8 @@ impl Failure {
         let error = json!({
             "kind": kind.unwrap_or_else(|| self.exit.kind()),
             "exit_code": self.exit as u8,
-            "causes": self.causes,
+            "causes": self.all_causes(),
+            "others": self.others.iter().map(Self::all_causes).collect::<Vec<_>>(),
             "help": self.hint,
             "incompatible": self.incompatible.as_ref().map(compatibility::incompatible_json),
         });
@@ -224,10 +292,20 @@ impl Failure {
 
     /// The failure on one line, for a list of many.
     pub(crate) fn one_line(&self) -> String {
-        self.causes
+        self.all_causes()
             .join(": ")
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    /// The causes, the first of them with the findings.
+    fn all_causes(&self) -> Vec<String> {
+        let mut causes = self.causes.clone();
+        if let (Some(first), Some(findings)) = (causes.first_mut(), &self.findings) {
+            first.push('\n');
+            first.push_str(findings.trim_end());
+        }
+        causes
     }
 }

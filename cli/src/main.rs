@@ -17,6 +17,7 @@ mod files;
 mod inspect;
 mod interface_text;
 mod keygen;
+mod losses;
 mod names;
 mod npy;
 mod output;
@@ -34,6 +35,7 @@ mod upgrade;
 mod verify;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory, Parser};
 
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
             return code.into();
         }
     };
+    survive_file_size_limit();
     let json = arguments.command.is_json();
     let worker = std::thread::Builder::new()
         .stack_size(STACK_BYTES)
@@ -79,6 +82,13 @@ fn main() -> ExitCode {
             failure.exit().into()
         }
     }
+}
+
+/// A write beyond the limit of `ulimit -f` becomes an error (EFBIG) with a message, and what was written is removed. Without a
+/// handler the signal would kill the process.
+fn survive_file_size_limit() {
+    // Nobody reads the flag: the error of the write says it. Where no handler can be had, it is as it was.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 fn execute(command: Command) -> Outcome<Exit> {

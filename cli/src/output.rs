@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 use crate::failure::{Failure, Outcome};
 
@@ -29,10 +30,34 @@ pub(crate) fn bytes(bytes: &[u8]) -> Outcome<()> {
     }
 }
 
-/// Writes a note to standard error.
+/// Writes a note of one line to standard error.
 pub(crate) fn note(text: &str) {
+    notes(&one_line(text));
+}
+
+/// Writes lines to standard error. Who calls this sees to it that each begins with words of his own.
+pub(crate) fn notes(text: &str) {
     // There is nowhere left to say that standard error is closed.
     let _ = writeln!(std::io::stderr(), "{}", harmless(text));
+}
+
+/// The name of a file, in one line: a name may hold line breaks.
+pub(crate) fn path(path: &Path) -> String {
+    one_line(&path.display().to_string()).into_owned()
+}
+
+/// Refuses a text that is to be kept for people, and that has characters which they would not see.
+pub(crate) fn refuse_invisible(option: &str, text: &str) -> Outcome<()> {
+    match text.chars().find(|c| is_invisible(*c)) {
+        None => Ok(()),
+        Some(c) => {
+            let what = format!(
+                "{option} has the character {}, which shows nothing",
+                c.escape_unicode()
+            );
+            Err(Failure::usage(what).hint("leave it out"))
+        }
+    }
 }
 
 /// A text of one line, from a file: every control character is escaped, so that it cannot pass for another line either.

@@ -148,7 +148,18 @@ pub(crate) fn is_artifact(path: &Path) -> Outcome<bool> {
     }
 }
 
-/// Whether a file holds a program, of whichever kind, right or wrong. One that cannot be read holds none.
-pub(crate) fn holds_program(path: &Path) -> bool {
-    is_artifact(path).unwrap_or(false) || Source::is_in(path)
+/// Refuses a file that is no artifact where one is needed; `why` says why.
+pub(crate) fn require_artifact(path: &Path, why: &str) -> Outcome<()> {
+    if is_artifact(path)? {
+        return Ok(());
+    }
+    let failure = Failure::input(format!("{} is not an artifact, and {why}", path.display()));
+    Err(failure.hint("`artifact export` makes one of a program"))
+}
+
+/// Whether a file holds a program, of whichever kind, right or wrong. One that cannot be opened or read is a failure; a pipe or
+/// a device is not opened, and holds none.
+pub(crate) fn holds_program(path: &Path) -> Outcome<bool> {
+    let metadata = std::fs::metadata(path).map_err(|error| Failure::file("cannot open", path, &error))?;
+    Ok(metadata.is_file() && (is_artifact(path)? || Source::is_in(path)?))
 }

@@ -290,12 +290,11 @@ fn input(
         None => {
             let what = format!(
                 "argument `{}` (number {index}) of type {} is not given",
-                argument.name, argument.ty
+                argument.name,
+                argument.shape_text()
             );
-            let hint = format!(
-                "the arguments are {}; use --inputs, --input or --random",
-                names.listed()
-            );
+            let hint = "give arrays with --inputs or --input, by name or by position as argN or arr_N; or take random ones \
+                        with --random";
             Err(Failure::input(what).hint(hint))
         }
     }
@@ -354,7 +353,10 @@ fn random_input(sources: &mut Sources, ty: &Type) -> Result<Value, String> {
             "{ty} has sizes that are not known, so that no random value can be made: give them with --dim, or the array with --input"
         ));
     }
-    sources.budget.take(ty.byte_count().unwrap_or(u64::MAX))?;
+    let bytes = ty.byte_count();
+    sources
+        .budget
+        .take(bytes.ok_or_else(|| format!("{ty} has 2^64 bytes or more, which no memory holds"))?)?;
     let random = sources.random.as_mut().ok_or("no seed is given")?;
     random
         .tensor(Arc::clone(ty))

@@ -15,10 +15,13 @@ use artifact_stablehlo::parse::{begins_as_program, parse_module};
 use artifact_stablehlo::source::SourceText;
 
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::{files, output};
 
 /// Largest program that is read.
 const PROGRAM_BYTES: Limit = Limit::new("the program", 1 << 31, "bytes");
+
+/// What some editors put before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What a file says of itself, besides its program.
 pub(crate) struct Origin {
@@ -50,6 +53,10 @@ impl Source {
             Content::Bytecode(Blob::new(bytes))
         } else if artifact_jax::looks_like(&bytes) {
             Content::Jax(Box::new(jax(path, bytes)?))
+        } else if artifact_jax::looks_cut_off(&bytes) {
+            let (path, length) = (path.display(), bytes.len());
+            let what = format!("{path} begins as a JAX export does, and ends after {length} bytes");
+            return Err(Failure::input(what).hint("it was cut off or is damaged: copy it again"));
         } else {
             Content::Text(text(path, bytes)?)
         };
@@ -59,13 +66,17 @@ impl Source {
         })
     }
 
-    /// Whether a file holds what [`Source::read`] takes: bytes of a format that has a sign, or a text that begins as StableHLO
-    /// does.
-    pub(crate) fn is_in(path: &Path) -> bool {
-        match Self::read(path) {
-            Ok(source) => source.text().is_none_or(begins_as_program),
-            Err(_) => false,
-        }
+    /// Whether a file holds what [`Source::read`] takes, right or wrong: bytes of a format that has a sign, or a text that begins
+    /// as StableHLO does. One that is longer than any program does not.
+    pub(crate) fn is_in(path: &Path) -> Outcome<bool> {
+        let Ok(bytes) = files::read_within(path, &PROGRAM_BYTES)? else {
+            return Ok(false);
+        };
+        // What is wrong further on, such as a byte that is no text, is for who reads the file to say.
+        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+        let text = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let is_jax = artifact_jax::looks_like(&bytes) || artifact_jax::looks_cut_off(&bytes);
+        Ok(is_jax || is_bytecode(&bytes) || begins_as_program(text))
     }
 
     /// The text, where it is one.
@@ -86,7 +97,8 @@ impl Source {
             Content::Jax(file) => vec![self.bytecode(&file.module)?.module],
         };
         if modules.is_empty() {
-            return Err(Failure::input(format!("{} holds no module", self.path.display())));
+            let what = format!("{} holds no module", self.path.display());
+            return Err(Failure::input(what).hint(KINDS));
         }
         Ok(modules)
     }
@@ -116,14 +128,16 @@ impl Source {
                 })
             }
             Content::Jax(file) => {
-                let release = file.jax_version.as_ref();
+                let read = self.bytecode(&file.module)?;
+                // Older releases of JAX leave it to the program to say.
+                let producer = match &file.jax_version {
+                    Some(release) => format!("JAX {release}"),
+                    None => read.producer,
+                };
                 Ok(Origin {
                     format: "jax-export",
-                    stablehlo: self
-                        .bytecode(&file.module)?
-                        .version
-                        .map(|version| version.to_string()),
-                    producer: release.map(|release| format!("JAX {release}")),
+                    stablehlo: read.version.map(|version| version.to_string()),
+                    producer: Some(producer),
                 })
             }
         }
@@ -175,7 +189,7 @@ impl Source {
 
     /// A program that is wrong, with every finding.
     pub(crate) fn refused(&self, findings: &[Diagnostic]) -> Failure {
-        let name = self.path.display().to_string();
+        let name = output::path(&self.path);
         let findings = match &self.content {
             Content::Text(text) => SourceText::new(name.as_str(), text).render_all(findings),
             Content::Bytecode(_) | Content::Jax(_) => {
@@ -183,7 +197,12 @@ impl Source {
                 shown.join("\n")
             }
         };
-        Failure::input(format!("{name} is refused\n{}", findings.trim_end()))
+        if self.text().is_none_or(begins_as_program) {
+            return Failure::input(format!("{name} is refused")).findings(findings);
+        }
+        // Nobody who wrote a program began it so.
+        let what = format!("{}; as a text it is refused", no_kind(&self.path));
+        Failure::input(what).findings(findings).hint(KINDS)
     }
 
     /// As [`Source::refused`], with the first finding only and without the file's name: a list of many files has one line for
@@ -238,19 +257,25 @@ fn jax(path: &Path, bytes: Vec<u8>) -> Outcome<artifact_jax::Exported> {
 }
 
 fn text(path: &Path, bytes: Vec<u8>) -> Outcome<String> {
-    if bytes.starts_with("\u{feff}".as_bytes()) {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
         let what = format!("{} starts with a byte order mark", path.display());
         return Err(Failure::input(what).hint("save it as UTF-8 without the mark"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let what = format!(
-            "{} is neither an artifact, nor StableHLO as text or as bytecode, nor a JAX export",
-            path.display()
-        );
-        Failure::input(what).because(&error).hint(format!(
-            "line {line} is not UTF-8; give an artifact, a .mlir file, a portable artifact of StableHLO or what jax.export serialized"
-        ))
+        Failure::input(no_kind(path))
+            .because(&error)
+            .hint(format!("line {line} is not UTF-8; {KINDS}"))
     })
+}
+
+/// What is accepted, for who gave something else.
+const KINDS: &str = "give an artifact, StableHLO as text or portable bytecode, or what jax.export serialized";
+
+fn no_kind(path: &Path) -> String {
+    format!(
+        "{} is neither an artifact, nor StableHLO as text or as bytecode, nor a JAX export",
+        path.display()
+    )
 }

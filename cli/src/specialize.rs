@@ -36,7 +36,7 @@ pub(crate) fn execute(options: &SpecializeArguments) -> Outcome<Exit> {
     }
     output::text(&format!(
         "{}: {} bytes, file digest {}\n",
-        options.output.display(),
+        output::path(&options.output),
         written.file_length,
         written.file_digest
     ))?;

@@ -10,6 +10,7 @@ use artifact_export::ExportError;
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::program::require_artifact;
 
 /// A policy, where it comes from, and now.
 pub(crate) struct Trust {
@@ -38,6 +39,7 @@ impl Trust {
 
     /// Opens an artifact that the policy admits.
     pub(crate) fn open(&self, path: &Path, options: &ReadOptions) -> Outcome<Container> {
+        require_artifact(path, "--trust needs one: nothing else has seals")?;
         let opened = Container::open_trusted(path, options, &self.policy, self.now);
         opened.map(|(container, _)| container).map_err(|error| {
             if error.kind() != ErrorKind::Untrusted {

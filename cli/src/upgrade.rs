@@ -5,63 +5,76 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::Container;
-use artifact_container::atomic::AtomicFile;
-use artifact_export::{ExportError, is_current, read_options, upgrade};
+use artifact_container::atomic::{AtomicFile, Original};
+use artifact_export::{ExportError, PackOptions, is_current, read_options};
 
 use crate::arguments::UpgradeArguments;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::program::is_artifact;
-use crate::{files, output};
+use crate::program::require_artifact;
+use crate::{files, output, rewriting};
 
 pub(crate) fn execute(options: &UpgradeArguments) -> Outcome<Exit> {
-    let path = options.artifact.as_path();
-    if !is_artifact(path)? {
-        let what = format!("{} is not an artifact", path.display());
-        return Err(Failure::input(what).hint("`artifact export` makes one of a program"));
+    if options.artifacts.len() != 1 && options.output.is_some() {
+        let what = format!("{} files cannot be written to one place", options.artifacts.len());
+        return Err(Failure::usage(what).hint("leave -o out: each is replaced, at once or not at all"));
     }
-    if let Some(output) = &options.output {
+    // Each is whole by itself: one that cannot be upgraded does not keep the others from it.
+    let upgraded = options.artifacts.iter();
+    let upgraded = upgraded.map(|path| upgrade(path, options.output.as_deref()));
+    Failure::end(
+        upgraded.filter_map(Outcome::err),
+        options.artifacts.len(),
+        "upgraded",
+    )
+}
+
+fn upgrade(path: &Path, output: Option<&Path>) -> Outcome<()> {
+    require_artifact(path, "only artifacts have versions to upgrade")?;
+    if let Some(output) = output {
         files::refuse_overwriting(output, [path])?;
     }
-    let refuse = |error: ExportError| Failure::export(path, &error);
-    let container = Container::open_with(path, &read_options()).map_err(|error| refuse(error.into()))?;
+    // Of two processes that rewrite a file at once, one would lose what it did.
+    let locked = match output {
+        Some(_) => None,
+        None => Some(Original::lock(path).map_err(|error| Failure::file("cannot write", path, &error))?),
+    };
+    let opened = match &locked {
+        Some(original) => Container::open_original(original, &read_options()),
+        None => Container::open_with(path, &read_options()),
+    };
+    let container = opened.map_err(|error| Failure::export(path, &ExportError::from(error)))?;
     if is_current(&container) {
-        return current(options, &container);
+        return current(path, output, &container);
     }
-    let target = options.output.as_deref().unwrap_or(path);
-    let (old, container) = (container.file_digest(), Arc::new(container));
-    let unwritten = |error: &dyn std::error::Error| Failure::file("cannot write", target, error);
-    let mut file = AtomicFile::create(target).map_err(|error| unwritten(&error))?;
-    let upgraded = upgrade(&container, &mut file).map_err(refuse)?;
-    file.commit().map_err(|error| unwritten(&error))?;
-    if let Some(dropped) = &upgraded.seals_dropped {
-        output::note(&format!("warning: {dropped}"));
-    }
-    let changes: String = upgraded
-        .changes
-        .iter()
-        .map(|change| format!("  {change}\n"))
-        .collect();
-    output::text(&format!(
-        "{}: {} bytes\n{changes}  file digest {old} -> {}\n",
-        target.display(),
-        upgraded.written.file_length,
-        upgraded.written.file_digest
-    ))?;
-    Ok(Exit::Ok)
+    let target = output.unwrap_or(path);
+    let other_names = locked.as_ref().map_or(0, |_| files::other_names(path));
+    let file = match &locked {
+        Some(original) => original.replacement(),
+        None => AtomicFile::create(target),
+    };
+    rewriting::rewrite(
+        (path, &Arc::new(container)),
+        &PackOptions::default(),
+        (target, file),
+    )?;
+    files::tell_split(path, other_names);
+    Ok(())
 }
 
 /// Nothing to do but to copy the file where it is asked for.
-fn current(options: &UpgradeArguments, container: &Container) -> Outcome<Exit> {
-    let path = options.artifact.as_path();
-    if let Some(target) = &options.output {
-        copy(path, target)?;
-    }
+fn current(path: &Path, output: Option<&Path>, container: &Container) -> Outcome<()> {
+    let copied = match output {
+        Some(target) => {
+            copy(path, target)?;
+            format!("; {} is a copy of it", output::path(target))
+        }
+        None => String::new(),
+    };
     let version = container.header().window().written;
     output::text(&format!(
-        "{}: container {version} already, nothing to upgrade\n",
-        path.display()
-    ))?;
-    Ok(Exit::Ok)
+        "{}: container {version} already, nothing to upgrade{copied}\n",
+        output::path(path)
+    ))
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome<()> {

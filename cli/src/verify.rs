@@ -11,12 +11,14 @@ use serde_json::json;
 use crate::arguments::VerifyArguments;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{self, one_line};
+use crate::program::require_artifact;
 use crate::trust::Trust;
 
 pub(crate) fn execute(options: &VerifyArguments) -> Outcome<Exit> {
     let path = &options.artifact;
     // First: a trust file that is wrong should not cost the reading of a large artifact.
     let trust = options.trust.as_deref().map(Trust::read).transpose()?;
+    require_artifact(path, "nothing else has digests and seals")?;
     let refuse = |error| Failure::export(path, &ExportError::from(error));
     let container = Container::open_with(path, &ReadOptions::describe_only()).map_err(refuse)?;
     container.verify_all().map_err(refuse)?;
@@ -49,6 +51,16 @@ fn exit(assessment: &Assessment, has_policy: bool) -> Exit {
     }
 }
 
+/// One or two words for a seal, and a sentence. Where nobody was asked who is trusted, a good signature is no matter of trust.
+fn status(assessed: &AssessedSeal, has_policy: bool) -> (&'static str, String) {
+    match (&assessed.status, &assessed.seal) {
+        (SealStatus::Untrusted, Some(seal)) if !has_policy => {
+            ("valid", format!("key {} has signed this file", seal.key_id()))
+        }
+        (status, _) => (status.name(), assessed.to_string()),
+    }
+}
+
 fn as_text(container: &Container, assessment: &Assessment, has_policy: bool) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -62,14 +74,15 @@ fn as_text(container: &Container, assessment: &Assessment, has_policy: bool) -> 
         line("seals", "none".to_owned());
     }
     for assessed in &assessment.seals {
-        let mut value = format!("{}: {assessed}", assessed.status.name());
+        let (status, reason) = status(assessed, has_policy);
+        let mut value = format!("{status}: {reason}");
         if let Some(seal) = &assessed.seal {
             let _ = write!(value, "; scope `{}`, comment `{}`", seal.scope(), seal.comment());
         }
         line("seal", value);
     }
     let policy = match (has_policy, assessment.is_met()) {
-        (false, _) => "none was given, so nobody is trusted".to_owned(),
+        (false, _) => "none was given, so no seal counts; --trust says whose do".to_owned(),
         (true, true) => format!("met: {assessment}"),
         (true, false) => format!("not met: {assessment}"),
     };
@@ -80,9 +93,10 @@ fn as_text(container: &Container, assessment: &Assessment, has_policy: bool) -> 
 fn as_json(container: &Container, assessment: &Assessment, has_policy: bool) -> Outcome<String> {
     let seals = assessment.seals.iter().map(|assessed| {
         let seal = assessed.seal.as_ref();
+        let (status, reason) = status(assessed, has_policy);
         json!({
-            "status": assessed.status.name(),
-            "reason": assessed.to_string(),
+            "status": status,
+            "reason": reason,
             "name": assessed.name,
             "key_id": seal.map(|seal| seal.key_id().to_string()),
             "public_key": seal

@@ -4,7 +4,7 @@
 #![no_main]
 
 use artifact_core::blob::Blob;
-use artifact_jax::{Exported, ReadOptions, Sharding, looks_like, read_with, write};
+use artifact_jax::{Exported, ReadOptions, Sharding, looks_cut_off, looks_like, read_with, write};
 use libfuzzer_sys::fuzz_target;
 
 /// Everything is read that can be.
@@ -14,7 +14,7 @@ const OPTIONS: ReadOptions = ReadOptions {
 };
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = looks_like(bytes);
+    let _ = (looks_like(bytes), looks_cut_off(bytes));
     let Ok(exported) = read_with(Blob::new(bytes.to_vec()), &OPTIONS) else {
         return;
     };

@@ -74,7 +74,10 @@ fn run_artifact(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
 }
 
 /// The first expectation that was not met, with its place, and how many others were not.
-fn failed_check(outcome: &RunOutcome, place: impl Fn(SourceOffset) -> Option<String>) -> Option<String> {
+pub(crate) fn failed_check(
+    outcome: &RunOutcome,
+    place: impl Fn(SourceOffset) -> Option<String>,
+) -> Option<String> {
     let failure = outcome.failures.first()?;
     let reason = format!("{}: {}", failure.check, failure.message);
     let more = match outcome.failures.len() - 1 {
@@ -93,7 +96,9 @@ const fn passed(checks: u64) -> Verdict {
 }
 
 fn needs_inputs() -> Verdict {
-    Verdict::Unsupported("it takes arguments, and no list gives any".to_owned())
+    let why =
+        "it takes arguments, and neither a list nor NAME.inputs.npz and NAME.expected.npz beside it give any";
+    Verdict::Unsupported(why.to_owned())
 }
 
 /// The verdict on a run that did not come to its end.

@@ -137,7 +137,7 @@ impl Lists {
                     continue;
                 };
                 let path = self.beside(&file)?;
-                if form == JAX && !holds_program(&path) {
+                if form == JAX && !holds_program(&path).map_err(|failure| failure.one_line())? {
                     tasks.push(Task::Unread { path });
                     continue;
                 }

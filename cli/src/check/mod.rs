@@ -4,6 +4,7 @@ mod cases;
 mod embedded;
 mod judgement;
 mod list;
+mod pair;
 mod plan;
 mod reject;
 mod report;
@@ -18,10 +19,15 @@ use crate::arguments::CheckArguments;
 use crate::check::plan::{Found, Task};
 use crate::check::report::{Report, Verdict};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output;
+use crate::{files, output};
 
 pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
-    let Found { tasks, unlisted } = plan::find(&options.paths)?;
+    let Found {
+        tasks,
+        unlisted,
+        passed_over,
+    } = plan::find(&options.paths)?;
+    files::tell_passed_over(&passed_over);
     if let Some(first) = unlisted.first() {
         output::note(&format!(
             "note: programs that no list of their folder names are not checked: {}, such as {}",
@@ -31,8 +37,9 @@ pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
     }
     if tasks.is_empty() {
         let what = "there is no program to check in what was given";
-        return Err(Failure::input(what)
-            .hint("name artifacts, StableHLO as text or portable bytecode, or folders that hold them"));
+        return Err(Failure::input(what).hint(
+            "name artifacts, StableHLO as text or portable bytecode, JAX exports, or folders that hold them",
+        ));
     }
     let report = Report::new(tasks.len(), options.json);
     let settings = Settings {
@@ -104,6 +111,7 @@ fn judge(task: &Task, settings: &Settings) -> Verdict {
     match task {
         Task::Embedded { path, disabled } => embedded::judge(path, disabled.as_deref(), settings),
         Task::Cases { path, cases, .. } => cases::judge(path, cases, settings),
+        Task::Pair { path, pair } => pair::judge(path, pair, settings),
         Task::Reject { path, expected } => reject::judge(path, expected),
         Task::Twin { path, text } => twin::judge(path, text),
         Task::Unread { .. } => Verdict::Unsupported("this release does not read such a file".to_owned()),

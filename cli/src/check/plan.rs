@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::check::judgement::{Rule, Tolerance};
 use crate::check::list::{Listed, Lists};
 use crate::failure::{Failure, Outcome};
-use crate::files::files_under;
+use crate::files::{self, files_under};
 use crate::program::holds_program;
 
 /// One program and what it must give.
@@ -27,6 +27,8 @@ pub(crate) enum Task {
         run: Option<String>,
         cases: Cases,
     },
+    /// Arguments and results are archives of its name.
+    Pair { path: PathBuf, pair: Pair },
     /// The program must be refused, at one of these lines; anywhere where there is none.
     Reject { path: PathBuf, expected: Vec<Expected> },
     /// The program is only read; as its twin, a text, it must be right, and both must be the same program.
@@ -42,10 +44,18 @@ impl Task {
         match self {
             Self::Embedded { path, .. }
             | Self::Cases { path, .. }
+            | Self::Pair { path, .. }
             | Self::Reject { path, .. }
             | Self::Twin { path, .. }
             | Self::Unread { path }
             | Self::Broken { path, .. } => path,
+        }
+    }
+
+    const fn pair(&self) -> Option<&Pair> {
+        match self {
+            Self::Pair { pair, .. } => Some(pair),
+            _ => None,
         }
     }
 
@@ -55,6 +65,24 @@ impl Task {
             Self::Cases { run: Some(run), .. } => format!("{path} ({run})"),
             _ => path.to_string(),
         }
+    }
+}
+
+/// Two archives: what a program takes, and what it gives.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) inputs: PathBuf,
+    pub(crate) expected: PathBuf,
+}
+
+impl Pair {
+    /// Those of a file `X` or `X.EXTENSION`: `X.inputs.npz` and `X.expected.npz`, where both are there.
+    fn beside(path: &Path) -> Option<Self> {
+        let [inputs, expected] = ["inputs.npz", "expected.npz"].map(|end| {
+            let stem = path.with_extension("");
+            stem.with_added_extension(end)
+        });
+        (inputs.is_file() && expected.is_file()).then_some(Self { inputs, expected })
     }
 }
 
@@ -93,17 +121,24 @@ pub(crate) struct Found {
     pub(crate) tasks: Vec<Task>,
     /// Programs in folders with lists that no list names.
     pub(crate) unlisted: Vec<PathBuf>,
+    /// Files of folders that hold no program.
+    pub(crate) passed_over: Vec<PathBuf>,
 }
 
 /// Finds the tasks in files and folders. Where there are lists, they say which files of a folder count, and else what the files
-/// hold; a file that is named itself counts always.
+/// hold; a file that is named itself counts always. What cannot be read is a task that fails.
 pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
     let mut found = Found::default();
     let mut seen = HashSet::new();
     for path in paths {
         let is_folder = path.is_dir();
         let mut files = if is_folder {
-            files_under(path)?
+            let files::Found { files, failures } = files_under(path)?;
+            let unread = failures
+                .into_iter()
+                .map(|(path, failure)| unread(&path, &failure));
+            found.tasks.extend(unread);
+            files
         } else {
             vec![existing(path)?]
         };
@@ -119,39 +154,56 @@ pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
             }
         }
         for file in files.iter().filter(|file| !listed.names(file)) {
-            if is_folder && !holds_program(file) {
+            if !is_folder {
+                found.tasks.push(by_itself(file));
                 continue;
             }
-            if is_folder && with_lists.contains(&folder_of(file)) {
-                found.unlisted.push(file.clone());
-            } else {
-                found.tasks.push(embedded(file));
+            match holds_program(file) {
+                Ok(true) if with_lists.contains(&folder_of(file)) => found.unlisted.push(file.clone()),
+                Ok(true) => found.tasks.push(by_itself(file)),
+                Ok(false) => found.passed_over.push(file.clone()),
+                Err(failure) => found.tasks.push(unread(file, &failure)),
             }
         }
         found.tasks.extend(listed.of_files(&files));
     }
+    // The archives of a pair are read with their program.
+    let pairs = found.tasks.iter().filter_map(Task::pair);
+    let archives: HashSet<&Path> = pairs.flat_map(|pair| [&*pair.inputs, &*pair.expected]).collect();
+    found
+        .passed_over
+        .retain(|file| !archives.contains(file.as_path()));
     Ok(found)
 }
 
-fn embedded(path: &Path) -> Task {
-    Task::Embedded {
+/// A program that no list names.
+fn by_itself(path: &Path) -> Task {
+    let pair = Pair::beside(path);
+    let path = path.to_owned();
+    match pair {
+        Some(pair) => Task::Pair { path, pair },
+        None => Task::Embedded { path, disabled: None },
+    }
+}
+
+fn unread(path: &Path, failure: &Failure) -> Task {
+    Task::Broken {
         path: path.to_owned(),
-        disabled: None,
+        reason: failure.one_line(),
     }
 }
 
 fn existing(path: &Path) -> Outcome<PathBuf> {
-    if path.is_file() {
-        return Ok(path.to_owned());
-    }
-    if path.exists() {
-        return Err(Failure::input(format!(
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(path.to_owned()),
+        Ok(_) => Err(Failure::input(format!(
             "{} is not a regular file",
             path.display()
-        )));
+        ))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Failure::input(format!(
+            "there is no file or folder {}",
+            path.display()
+        ))),
+        Err(error) => Err(Failure::file("cannot open", path, &error)),
     }
-    Err(Failure::input(format!(
-        "there is no file or folder {}",
-        path.display()
-    )))
 }

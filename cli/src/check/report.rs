@@ -79,7 +79,8 @@ impl Report {
         } else if matches!(verdict, Verdict::Passed) {
             return;
         } else {
-            format!("{}: {name}: {}", verdict.word(), verdict.reason())
+            let line = format!("{}: {name}: {}", verdict.word(), verdict.reason());
+            output::one_line(&line).into_owned()
         };
         self.lines.insert(place, line);
     }

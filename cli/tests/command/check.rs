@@ -1,6 +1,6 @@
 //! `artifact check`.
 
-use crate::{ADD, Scratch, run};
+use crate::{ADD, Scratch, floats, npy, run};
 
 const RIGHT: &str = "func.func @main() {
   %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
@@ -70,6 +70,48 @@ fn cases_with_arrays() {
     run(&[&"check", &scratch.path("c")])
         .expect(1)
         .says("there is no array `x`");
+}
+
+/// Arrays of the program's name beside it are what it takes and gives, in a folder and by itself.
+#[test]
+fn archives_of_its_name() {
+    let scratch = Scratch::new();
+    let program = scratch.file("p/add.mlir", ADD);
+    let artifact = scratch.path("p/add.artifact");
+    run(&[&"export", &program, &"-o", &artifact]).expect(0);
+    let array = |name: &str, descr: &str, shape: &str, values: &[f32]| {
+        scratch.file(name, npy(descr, shape, &floats(values)))
+    };
+    let numpy = |name: &str, arrays: &[(&str, &std::path::Path)]| {
+        let mut zip = zip::ZipWriter::new(std::fs::File::create(scratch.path(name)).unwrap());
+        for (name, path) in arrays {
+            let options = zip::write::SimpleFileOptions::default();
+            zip.start_file(format!("{name}.npy"), options).unwrap();
+            std::io::Write::write_all(&mut zip, &std::fs::read(path).unwrap()).unwrap();
+        }
+        zip.finish().unwrap();
+    };
+    let x = array("x.npy", "<f4", "(2, 3)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let bias = array("bias.npy", "<f4", "(3,)", &[10.0, 20.0, 30.0]);
+    let sum = array("sum.npy", "<f4", "(2, 3)", &[11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+    let check = |what: &std::path::Path| run(&[&"check", &what]);
+    check(&program)
+        .expect(0)
+        .says("neither a list nor NAME.inputs.npz and NAME.expected.npz beside it");
+    numpy("p/add.inputs.npz", &[("x", &x), ("arr_1", &bias)]);
+    numpy("p/add.expected.npz", &[("sum", &sum)]);
+    check(&program).expect(0).says("1 passed, 0 failed");
+    let ended = check(&scratch.path("p")).expect(0).says("2 passed, 0 failed");
+    assert!(!ended.err.contains("passed over"), "{}", ended.err);
+    run(&[&"check", &scratch.path("p"), &"--through-artifact"])
+        .expect(0)
+        .says("2 passed");
+    numpy("p/add.expected.npz", &[("result0", &x)]);
+    check(&artifact).expect(1).says("result `sum`: ");
+    numpy("p/add.expected.npz", &[("total", &sum)]);
+    check(&artifact).expect(1).says("the array `total` of ");
+    numpy("p/add.inputs.npz", &[("x", &x)]);
+    check(&artifact).expect(1).says("there is no such array");
 }
 
 #[test]

@@ -261,3 +261,42 @@ fn portable_artifacts_of_every_version() {
         }
     }
 }
+
+/// Whoever gives something else is told what is accepted, and a part of a file is called that.
+#[test]
+fn what_is_no_program() {
+    let scratch = Scratch::new();
+    let export = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/jax_exports/schema12/vjp2.bin");
+    let export = std::fs::read(export).unwrap();
+    let cut = scratch.file("cut", &export[..export.len() / 2]);
+    run(&[&"inspect", &cut])
+        .expect(3)
+        .says("begins as a JAX export does, and ends after ")
+        .says("cut off");
+    let kinds = "give an artifact, StableHLO as text or portable bytecode, or what jax.export serialized";
+    for (text, says) in [
+        ("hello", "'hello' is unknown"),
+        ("", "holds no module"),
+        ("{\"a\": 1}", "neither an artifact, nor StableHLO"),
+        ("\u{7f}ELF\u{1}", "neither an artifact, nor StableHLO"),
+    ] {
+        let junk = scratch.file("junk", text);
+        run(&[&"inspect", &junk]).expect(3).says(says).says(kinds);
+    }
+    // What was meant as a program keeps to its own mistakes.
+    let wrong = scratch.file("wrong", "module { func.fun @x }");
+    let said = run(&[&"inspect", &wrong]).expect(3).err;
+    assert!(!said.contains(kinds), "{said}");
+}
+
+/// Once, with the names that its caller knows.
+#[test]
+fn an_export_is_described_once() {
+    let export = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/jax_exports/schema12/vjp1.bin");
+    let shown = run(&[&"inspect", &export]).expect(0).out;
+    assert!(shown.contains("\nproducer            JAX 0."), "{shown}");
+    assert!(shown.contains("\nplatforms           cpu\n"), "{shown}");
+    assert_eq!(shown.matches("x: tensor<").count(), 1, "{shown}");
+    // One a program: that of the function, and that of its gradient.
+    assert_eq!(shown.matches("custom call shape_assertion").count(), 2, "{shown}");
+}

@@ -9,10 +9,13 @@
 mod check;
 mod convert;
 mod export;
+mod files;
 mod golden;
 mod interchange;
+mod json;
 mod kinds;
 mod mismatch;
+mod rewriting;
 mod run;
 mod sealing;
 mod symbolic;
@@ -162,6 +165,14 @@ fn usage_errors() {
     run(&[]).expect(2);
     run(&[&"exprot"]).expect(2).says("export");
     run(&[&"run"]).expect(2);
+}
+
+/// Previews had the same version: the day and the containers tell what is read.
+#[test]
+fn the_version_says_what_is_read() {
+    let version = run(&[&"--version"]).expect(0).out;
+    let (_, rest) = version.split_once(", released 20").unwrap();
+    assert!(rest.ends_with("; reads containers 0.9 to 1.0\n"), "{version}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `artifact run`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use crate::{ADD, Scratch, floats, npy, run};
@@ -61,10 +62,11 @@ fn what_does_not_fit_is_named() {
         .says("expected shape [2, 3], found [3, 2]");
     add.x(npy("<f4", "(2, 3)", &six[..8])).expect(3).says("announces");
     add.x(b"not an array".to_vec()).expect(3).says("x.npy");
+    // Two errors, neither of which is the cause of the other, and one remedy.
     run(&[&"run", &add.program])
         .expect(3)
-        .says("argument `x`")
-        .says("is not given");
+        .says("error: argument `x` (number 0) of type tensor<2x3xf32> is not given\nerror: argument `bias` (number 1)")
+        .says("is not given\n  help: give arrays with --inputs");
     let unknown = format!("y={}", add.scratch.path("x.npy").display());
     run(&[&"run", &add.program, &"--input", &unknown])
         .expect(3)
@@ -247,4 +249,49 @@ fn every_argument_that_does_not_fit_is_named() {
     .expect(3)
     .says("argument `x` (number 0): expected rank 2")
     .says("argument `bias` (number 1): expected shape [3]");
+}
+
+/// Of two arrays of one name one would count, and nobody can say which.
+#[test]
+fn an_archive_with_a_name_twice() {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for name in ["x.npy", "y.npy", "bias.npy"] {
+        let options = zip::write::SimpleFileOptions::default();
+        zip.start_file(name, options.compression_method(zip::CompressionMethod::Stored))
+            .unwrap();
+        let (shape, count) = if name == "bias.npy" {
+            ("(3,)", 3)
+        } else {
+            ("(2, 3)", 6)
+        };
+        zip.write_all(&npy("<f4", shape, &floats(&vec![1.0; count])))
+            .unwrap();
+    }
+    let mut bytes = zip.finish().unwrap().into_inner();
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let check = |bytes: &[u8], says: &str| {
+        let inputs = scratch.file("inputs.npz", bytes);
+        run(&[&"run", &program, &"--inputs", &inputs])
+            .expect(3)
+            .says(says);
+    };
+    check(&bytes, "has no argument `y`");
+    for at in 0..bytes.len() - 5 {
+        if bytes[at..].starts_with(b"y.npy") {
+            bytes[at] = b'x';
+        }
+    }
+    check(&bytes, "two arrays of one name");
+}
+
+#[test]
+fn an_argument_that_no_memory_holds() {
+    let scratch = Scratch::new();
+    let huge = "tensor<9223372036854775807xf32>";
+    let program = format!("func.func public @main(%a: {huge}) -> {huge} {{\n  return %a : {huge}\n}}\n");
+    let program = scratch.file("huge.mlir", program);
+    run(&[&"run", &program, &"--random", &"1"])
+        .expect(3)
+        .says("has 2^64 bytes or more");
 }

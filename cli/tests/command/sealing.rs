@@ -97,11 +97,17 @@ fn keys_are_made_once_and_for_their_owner() {
                 .trim()
         )
     );
-    run(&[&"keygen", &"-o", &path]).expect(3).says("no key was made");
+    run(&[&"keygen", &"-o", &path])
+        .expect(3)
+        .says("no key was made")
+        .says("neither a key nor its .pub");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     let other = scratch.path("other.key");
     run(&[&"keygen", &"-o", &other, &"--comment", &"a\nb"]).expect(2);
-    run(&[&"keygen", &"-o", &scratch.path("none/key")]).expect(3);
+    run(&[&"keygen", &"-o", &scratch.path("none/key")])
+        .expect(3)
+        .says("there is no directory")
+        .says("help: make the folder first");
     run(&[&"keygen", &"-o", &other]).expect(0);
     assert_ne!(std::fs::read(&other).unwrap(), before);
 }
@@ -126,8 +132,9 @@ fn sealed_verified_and_run() {
         .says("`artifact verify` checks them");
     run(&[&"verify", &sealing.file])
         .expect(0)
-        .says("untrusted: key")
-        .says("nobody is trusted");
+        .says("valid: key ")
+        .says(" has signed this file; scope `prod/add`")
+        .says("none was given, so no seal counts");
 }
 
 #[test]
@@ -143,8 +150,9 @@ fn several_signers() {
     );
     run(&[&"sign", &sealing.file, &"--key", &sealing.key("one")])
         .expect(3)
-        .says("has sealed the file already")
-        .says("--replace");
+        .says(&format!("error: the key {id} has sealed "))
+        .says("already, and nothing was changed\n  help: --replace")
+        .says("in the place of the old one");
     sealing.sign("two", "prod/add");
     sealing.check(&trust, 0, "finds 2 among 2 seals");
     run(&[
@@ -217,7 +225,7 @@ fn findings_as_json() {
     assert_eq!(found["policy"]["is_met"], true);
     let bare = run(&[&"verify", &sealing.file, &"--json"]).expect(0).out;
     let bare: serde_json::Value = serde_json::from_str(&bare).unwrap();
-    assert_eq!(bare["seals"][0]["status"], "untrusted");
+    assert_eq!(bare["seals"][0]["status"], "valid");
     assert!(bare["policy"].is_null());
 }
 
@@ -267,16 +275,18 @@ fn what_cannot_be_used() {
     let sealing = Sealing::new();
     let (key, public) = (sealing.key("one"), sealing.key("one.pub"));
     let program = sealing.scratch.file("p.mlir", ADD);
-    run(&[&"sign", &program, &"--key", &key])
-        .expect(3)
-        .says("this is not an artifact");
+    let refused = run(&[&"sign", &program, &"--key", &key]).expect(3);
+    assert!(!refused.err.contains("--replace"), "{}", refused.err);
+    refused.says("p.mlir is not an artifact, and only an artifact has seals");
     run(&[&"sign", &sealing.file, &"--key", &program])
         .expect(3)
-        .says("so that others may use it");
-    std::fs::set_permissions(&public, std::fs::Permissions::from_mode(0o600)).unwrap();
-    run(&[&"sign", &sealing.file, &"--key", &public])
-        .expect(3)
-        .says("it is a public key");
+        .says("its first line is not");
+    for mode in [0o644, 0o600] {
+        std::fs::set_permissions(&public, std::fs::Permissions::from_mode(mode)).unwrap();
+        let refused = run(&[&"sign", &sealing.file, &"--key", &public]).expect(3);
+        assert!(!refused.err.contains("chmod"), "{}", refused.err);
+        refused.says("it is a public key");
+    }
     run(&[&"sign", &sealing.file, &"--key", &key, &"--scope", &"a b"]).expect(2);
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     run(&[&"sign", &sealing.file, &"--key", &key])
@@ -285,7 +295,10 @@ fn what_cannot_be_used() {
     let trust = sealing.trust(1, &["one"], "");
     run(&[&"run", &program, &"--random", &"1", &"--trust", &trust])
         .expect(3)
-        .says("this is not an artifact");
+        .says("p.mlir is not an artifact, and --trust needs one: nothing else has seals");
+    run(&[&"verify", &program])
+        .expect(3)
+        .says("p.mlir is not an artifact, and nothing else has digests and seals");
     let wrong = sealing
         .scratch
         .file("wrong.toml", "version = 1\nsigners = 1\nsigner = 2\n");

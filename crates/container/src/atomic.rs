@@ -3,79 +3,107 @@
 //! The content goes to a temporary file in the same directory, is flushed to the disk, and then takes the place of the
 //! target by rename; the directory is flushed too, so that the file survives a power failure once [`AtomicFile::commit`]
 //! returns. A full disk, an error or a kill leaves the old file, or none. A kill may leave a temporary file
-//! `.NAME.xxxxxx.partial` behind; every other failure removes it.
+//! `.NAME.partial` behind, which the next writer of the same file removes; every other failure removes it.
+//!
+//! This is the one place through which files are replaced, and has the rules of all of them (docs/files.md): symbolic links
+//! are followed, only regular files are replaced, permissions are kept and so is the owner, and a file that is made of the
+//! one that it replaces goes through [`Original`], which locks it.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Permissions};
+mod original;
+mod target;
+mod temporary;
+
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::Path;
 
 use tempfile::NamedTempFile;
+
+pub use original::Original;
+use original::Watch;
+use target::Target;
+
+/// Bits of a mode that a file which takes the place of another one keeps.
+const MODE_KEPT: u32 = 0o777;
 
 /// A file under construction. Dropping it without [`AtomicFile::commit`] leaves the target as it was.
 #[derive(Debug)]
 pub struct AtomicFile {
     temporary: NamedTempFile,
-    directory: PathBuf,
-    target: PathBuf,
+    target: Target,
+    /// What it is made of, where that is the file that it replaces.
+    original: Option<Watch>,
 }
 
 impl AtomicFile {
-    /// Begins the file that will replace `target`, or appear there. Permissions are those of a new file.
+    /// Begins the file that will replace `target`, or appear there.
     ///
-    /// A symbolic link is itself replaced, as `rename` does.
+    /// A symbolic link is followed, also one whose end is not there yet. The permissions are those of the file that is replaced,
+    /// else those of a new file. The owner and the group are kept where this process may give files to them.
     ///
     /// # Errors
-    /// When `target` names no file, names something that exists and is no regular file, such as a directory or a device,
-    /// or when its directory cannot be written to.
+    /// When `target` names no file, leads to something that exists and is no regular file, such as a directory, a pipe or a
+    /// device, or to a file that nobody may write, or when its directory cannot be written to.
     pub fn create(target: &Path) -> io::Result<Self> {
-        let name = file_name(target)?;
-        if let Ok(existing) = fs::symlink_metadata(target)
-            && !(existing.is_file() || existing.is_symlink())
-        {
-            let message = "there is something other than a regular file, which is not replaced";
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
-        }
-        // A file that is replaced keeps who may read it.
-        let mode = fs::metadata(target).map_or(0o666, |existing| existing.permissions().mode() & 0o777);
-        Self::create_with(target, name, mode)
+        let target = Target::followed(target)?;
+        let Some(existing) = target.existing().cloned() else {
+            return Self::begin(target, 0o666);
+        };
+        refuse_protected(&existing)?;
+        let file = Self::begin(target, existing.mode() & MODE_KEPT)?;
+        // Who may not give files away becomes the owner, as of any file that he writes.
+        let _ = file.give_owner_of(&existing);
+        file.give_mode(existing.mode())?;
+        Ok(file)
     }
 
     /// Begins a file with at most the permissions of `mode`.
-    fn create_with(target: &Path, name: &OsStr, mode: u32) -> io::Result<Self> {
-        let directory = match target.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        let mut prefix = OsString::from(".");
-        prefix.push(name);
-        prefix.push(".");
-        let temporary = tempfile::Builder::new()
-            .prefix(&prefix)
-            .suffix(".partial")
-            // Subject to the process's mask, as for any new file.
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(&directory)
-            .map_err(|error| in_directory(&directory, &error))?;
+    fn begin(target: Target, mode: u32) -> io::Result<Self> {
+        let temporary = temporary::create(&target, mode)?;
         Ok(Self {
             temporary,
-            directory,
-            target: target.to_owned(),
+            target,
+            original: None,
         })
+    }
+
+    fn give_owner_of(&self, old: &Metadata) -> io::Result<()> {
+        let new = self.temporary.as_file().metadata()?;
+        let differs = |old: u32, new: u32| (old != new).then_some(old);
+        let (user, group) = (differs(old.uid(), new.uid()), differs(old.gid(), new.gid()));
+        if user.is_none() && group.is_none() {
+            return Ok(());
+        }
+        fchown(self.temporary.as_file(), user, group)
+    }
+
+    /// Sets permissions whatever the process's mask says. After the owner, whose change takes bits away.
+    fn give_mode(&self, mode: u32) -> io::Result<()> {
+        let permissions = Permissions::from_mode(mode & MODE_KEPT);
+        self.temporary.as_file().set_permissions(permissions)
     }
 
     /// Makes the file appear, durably.
     ///
     /// # Errors
-    /// When flushing or renaming fails; then the target is as it was, unless only the last step, flushing the directory,
-    /// failed: then the new file is there but may not survive a power failure.
+    /// When the target is locked by who rewrites it, when it changed and this file was made of it, and when flushing or renaming
+    /// fails; then the target is as it was, unless only the last step, flushing the directory, failed: then the new file is
+    /// there but may not survive a power failure.
     pub fn commit(self) -> io::Result<()> {
         self.temporary.as_file().sync_all()?;
-        self.temporary
-            .persist(&self.target)
-            .map_err(|error| error.error)?;
-        File::open(&self.directory)?.sync_all()
+        // Held until the rename is done.
+        let _lock = match &self.original {
+            Some(original) => {
+                original.check_unchanged(self.target.path())?;
+                None
+            }
+            None => original::lock_shared(self.target.path())?,
+        };
+        let renamed = self.temporary.persist(self.target.path());
+        // With the lock that says that it is being written.
+        drop(renamed.map_err(|error| error.error)?);
+        File::open(self.target.directory())?.sync_all()
     }
 
     pub(crate) fn file_mut(&mut self) -> &mut File {
@@ -99,23 +127,14 @@ impl Seek for AtomicFile {
     }
 }
 
-fn file_name(target: &Path) -> io::Result<&OsStr> {
-    target.file_name().ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the path does not end in a file name",
-        )
-    })
-}
-
-/// Why no file can be made in a directory. The original error names the temporary file, which nobody asked for.
-fn in_directory(directory: &Path, error: &io::Error) -> io::Error {
-    let directory = directory.display();
-    let message = match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no directory {directory}"),
-        kind => format!("no file can be made in {directory}: {kind}"),
-    };
-    io::Error::new(error.kind(), message)
+/// Refuses to replace a file that nobody may write. A rename would not ask, and who took the right to write away meant it.
+fn refuse_protected(existing: &Metadata) -> io::Result<()> {
+    if existing.permissions().readonly() {
+        let message =
+            "it is write-protected, and not replaced: allow it with `chmod u+w`, or write elsewhere";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
+    Ok(())
 }
 
 /// Writes `bytes` to `target`, durably: the whole of them or nothing.
@@ -131,33 +150,24 @@ pub fn atomic_write(target: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Writes `bytes` to a new file at `target`, durably, with exactly the permissions of `mode`: the whole of them or nothing.
 ///
 /// # Errors
-/// When something is at `target` already, which is left as it is, or writing fails.
+/// When something is at `target` already, be it a symbolic link, which is left as it is, or writing fails.
 pub fn atomic_create(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let AtomicFile {
         mut temporary,
-        directory,
         target,
-    } = AtomicFile::create_with(target, file_name(target)?, mode)?;
+        original: _,
+    } = AtomicFile::begin(Target::as_named(target)?, mode)?;
     // The mask of the process may have taken bits away. None was there too many: whoever opens the file before its content is
     // written reads that as well.
     let file = temporary.as_file_mut();
     file.set_permissions(Permissions::from_mode(mode))?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    temporary.persist_noclobber(target).map_err(|error| error.error)?;
-    File::open(directory)?.sync_all()
+    temporary
+        .persist_noclobber(target.path())
+        .map_err(|error| error.error)?;
+    File::open(target.directory())?.sync_all()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_is_never_in_a_file_that_others_may_open() {
-        let directory = tempfile::tempdir().unwrap();
-        let target = directory.path().join("key");
-        let file = AtomicFile::create_with(&target, file_name(&target).unwrap(), 0o600).unwrap();
-        let mode = file.temporary.as_file().metadata().unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
-}
+mod tests;

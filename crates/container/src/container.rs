@@ -7,6 +7,7 @@ use std::path::Path;
 use artifact_core::chunk::{CHUNK_BYTES, ChunkDigest};
 use artifact_core::digest::Digest;
 
+use crate::atomic::Original;
 use crate::codec::{self, CodecError};
 use crate::compat::{Reader, Requirements};
 use crate::constants::{ConstantError, Verification, chunk_range, chunks_of};
@@ -89,6 +90,16 @@ impl Container {
         Source::open(path)
             .map_err(|fault| fault.read(Some(path)))
             .and_then(|source| Self::from_source(source, options))
+    }
+
+    /// Opens a file that is locked in order to be rewritten, as [`Container::open_with`]; the lock is held as long as this is.
+    ///
+    /// # Errors
+    /// Of every [`ErrorKind`].
+    pub fn open_original(original: &Original, options: &ReadOptions) -> Result<Self, Error> {
+        let file = original.file().try_clone();
+        let file = file.map_err(|error| Fault::from(error).read(Some(original.path())))?;
+        Self::from_source(Source::of_file(file, original.path()), options)
     }
 
     /// Opens an artifact that is in memory, for a reader without features. Slices of constants are aligned only as far as
@@ -290,10 +301,6 @@ impl Container {
         self.check_padding().map_err(|fault| self.error(fault))?;
         self.seals()?;
         self.table.iter().try_for_each(|(id, _)| self.verify_section(id))
-    }
-
-    pub(crate) fn source(&self) -> &Source {
-        &self.source
     }
 
     pub(crate) fn seal_block(&self) -> &SealBlock {

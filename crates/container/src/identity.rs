@@ -25,7 +25,8 @@ digest_newtype! {
 }
 
 digest_newtype! {
-    /// Names what a file contains, whatever its codec, layout and container version: recompression does not change it.
+    /// Names what a file contains, whatever its codecs, its layout and the versions in its header: recompression does not change
+    /// it, another manifest does.
     ///
     /// Domain `artifact content v1`; canonical encoding of the number of sections and, in the order of their names, each
     /// section's kind (`u32`), required flag, name, raw length and raw digest. Chunk digests are left out: they follow

@@ -88,8 +88,11 @@ pub struct Producer {
 impl fmt::Display for Producer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.name, self.version)?;
-        self.released
-            .map_or(Ok(()), |date| write!(f, ", released {date}"))
+        match self.released {
+            Some(date) => write!(f, ", released {date}"),
+            // Previews have the version of the release that they came before.
+            None => f.write_str(", a preview"),
+        }
     }
 }
 

@@ -28,4 +28,4 @@ pub use key::{KeyError, KeyId, PublicKey, SIGNATURE_BYTES, SecretKey};
 pub use key_file::{KeyFileError, KeyPair, read_secret_key, write_key_pair};
 pub use label::{Comment, LabelError, Scope};
 pub use record::{Ed25519Seal, InvalidSeal, Seal};
-pub use signing::{Sealed, Signing, seal_file};
+pub use signing::{Sealed, Signing, SigningError, seal_file};

@@ -66,13 +66,6 @@ impl Source {
         })
     }
 
-    pub(crate) fn file(&self) -> Option<&File> {
-        match self {
-            Self::Memory(_) => None,
-            Self::File { file, .. } => Some(file),
-        }
-    }
-
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Memory(_) => None,

@@ -4,7 +4,8 @@
 //! the programs of its vector-Jacobian products. [`pack`] writes it: large constants leave the
 //! program and become sections ([`hoist`]), the program becomes a section too, and the manifest says how to call it.
 //! [`Loaded`] is what comes back: the program as it is stored, and its constants as views into the file. [`restore`] puts the
-//! constants back where a program must stand alone. [`upgrade`] rewrites what an older release wrote. [`program_identity`] is one
+//! constants back where a program must stand alone. [`rewrite`] rewrites an artifact, of an older release
+//! or for another reader. [`program_identity`] is one
 //! digest for a program in any kind of file.
 //!
 //! Invariants:
@@ -24,9 +25,9 @@ mod loaded;
 mod pack;
 mod program;
 pub mod restore;
+mod rewrite;
 mod signature;
 mod splice;
-mod upgrade;
 
 pub use custom_calls::{Waivers, custom_calls};
 pub use dimensions::Shapes;
@@ -38,5 +39,5 @@ pub use jax::JAX_STABLEHLO;
 pub use loaded::{Loaded, read_options, reader};
 pub use pack::{CALLING_CONVENTION, PackOptions, UnknownReader, describe, pack, reader_release};
 pub use program::{PROGRAM_FORMAT, StablehloVersion, StablehloVersionError, portable};
+pub use rewrite::{Change, Rewritten, UPGRADED_FROM, is_current, rewrite};
 pub use signature::{Argument, Signature};
-pub use upgrade::{Change, UPGRADED_FROM, Upgraded, is_current, upgrade};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::compat::{Reader, Requirements};
-use artifact_container::manifest::ProgramPart;
+use artifact_container::manifest::{Manifest, ProgramPart};
 use artifact_container::{Container, ReadOptions, SectionId};
 use artifact_core::blob::Blob;
 use artifact_core::version::FormatVersion;
@@ -63,24 +63,13 @@ impl Loaded {
         said: ProgramPart<'_>,
     ) -> Result<Self, ExportError> {
         let manifest = container.manifest();
-        let mut module = program::decode(&manifest.program.name, program)?;
-        let entry = module
-            .entry()
-            .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;
         let constants = constants(container, said)?;
-        let signature = signature(said, &module, entry, &constants)?;
-        let conventions = Conventions::of(&module.functions[entry]);
-        let interface = said.interface.map(|said| interface::read(said, &conventions));
-        let interface = interface.transpose()?;
-        if let Some(interface) = &interface {
-            interface::check(interface, &manifest.platforms, &module, &conventions, &signature)?;
-        }
-        name_arguments(&mut module, entry, &signature);
+        let part = Part::read(manifest, program, said, &constants)?;
         Ok(Self {
-            module,
-            entry,
-            signature,
-            interface,
+            module: part.module,
+            entry: part.entry,
+            signature: part.signature,
+            interface: part.interface,
             constants,
             requirements: container.requirements().clone(),
             platforms: manifest.platforms.clone(),
@@ -145,19 +134,26 @@ impl Loaded {
     /// # Errors
     /// When a derivative is damaged, or is not what the manifest says.
     pub fn into_exported(self) -> Result<Exported, ExportError> {
-        let container = Arc::clone(&self.container);
+        let mut vjp = None;
+        for (order, derivative) in self.derivatives()?.into_iter().enumerate().rev() {
+            let loaded = derivative.exported(vjp.take());
+            vjp = Some(loaded.map_err(|error| error.within(&derivative_name(order)))?);
+        }
+        self.exported(vjp)
+    }
+
+    /// The derivatives as they are stored, in order.
+    pub(crate) fn derivatives(&self) -> Result<Vec<Self>, ExportError> {
+        let container = &self.container;
         let derivatives = container
             .sections()
             .derivatives()
             .zip(&container.manifest().derivatives);
-        let mut vjp = None;
-        for ((section, row), said) in derivatives.collect::<Vec<_>>().into_iter().rev() {
-            let name = format!("the derivative `{}`", row.name);
-            let loaded = Self::part(&container, container.section_bytes(section)?, said.part());
-            let loaded = loaded.and_then(|loaded| loaded.exported(vjp.take()));
-            vjp = Some(loaded.map_err(|error| error.within(&name))?);
-        }
-        self.exported(vjp)
+        let derivatives = derivatives.enumerate().map(|(order, ((section, _), said))| {
+            let loaded = Self::part(container, container.section_bytes(section)?, said.part());
+            loaded.map_err(|error| error.within(&derivative_name(order)))
+        });
+        derivatives.collect()
     }
 
     /// This program alone.
@@ -175,13 +171,68 @@ impl Loaded {
     }
 }
 
+/// One program of a file, verified, and in agreement with what the manifest says of it.
+struct Part {
+    module: Module,
+    entry: FunctionId,
+    signature: Signature,
+    interface: Option<Interface>,
+}
+
+impl Part {
+    /// Reads the bytes of a program section.
+    fn read(
+        manifest: &Manifest,
+        program: Vec<u8>,
+        said: ProgramPart<'_>,
+        constants: &[Literal],
+    ) -> Result<Self, ExportError> {
+        let mut module = program::decode(&manifest.program.name, program)?;
+        let entry = module
+            .entry()
+            .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;
+        let signature = signature(said, &module, entry, constants)?;
+        let conventions = Conventions::of(&module.functions[entry]);
+        let interface = said.interface.map(|said| interface::read(said, &conventions));
+        let interface = interface.transpose()?;
+        if let Some(interface) = &interface {
+            interface::check(interface, &manifest.platforms, &module, &conventions, &signature)?;
+        }
+        name_arguments(&mut module, entry, &signature);
+        Ok(Self {
+            module,
+            entry,
+            signature,
+            interface,
+        })
+    }
+}
+
+/// Refuses what [`Loaded::open`] and [`Loaded::into_exported`] would refuse, before it is in a file: `program` is what its
+/// section will hold, `said` what the manifest will say of it but for its constants.
+pub(crate) fn check_readable(
+    manifest: &Manifest,
+    program: Vec<u8>,
+    said: ProgramPart<'_>,
+    constants: &[Literal],
+) -> Result<(), ExportError> {
+    let read = Part::read(manifest, program, said, constants);
+    read.map(drop)
+        .map_err(|error| error.within("the artifact would be refused by its readers"))
+}
+
 /// What the exporter accepted. Before version 1.0 that was everything, without a word.
-fn waived(container: &Container) -> Waivers {
+pub(crate) fn waived(container: &Container) -> Waivers {
     if container.header().window().written < FormatVersion::new(1, 0) {
         return Waivers::All;
     }
     let targets = container.manifest().custom_call_waivers.iter().cloned();
     Waivers::Targets(targets.collect())
+}
+
+/// How messages call a derivative.
+fn derivative_name(order: usize) -> String {
+    format!("the derivative `vjp/{}`", order + 1)
 }
 
 /// What this release reads, on any platform.

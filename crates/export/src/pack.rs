@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use artifact_container::compat::{Reader, Requirements};
 use artifact_container::manifest::{self, CustomCall, Derivative, Manifest, Producer, ProgramFormat};
 use artifact_container::release::{READER_RELEASES, RELEASED, ReaderRelease, SYMBOLIC_DIMENSIONS};
-use artifact_container::{ConstantSource, ConstantType, ContainerBuilder, Output, Written};
+use artifact_container::{ConstantSource, ConstantType, ContainerBuilder, Output, READABLE, Written};
 use artifact_core::version::FormatVersion;
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{Dim, Type};
@@ -42,16 +42,51 @@ pub struct PackOptions {
 /// # Errors
 /// A text that is no version of a released reader; the error lists those.
 pub fn reader_release(version: &str) -> Result<&'static ReaderRelease, UnknownReader> {
-    let wanted = version.parse::<FormatVersion>().ok();
+    let of_release = || {
+        let mut releases = READER_RELEASES.iter();
+        releases.find(|release| release.version == version)
+    };
+    let unknown = |why| UnknownReader {
+        version: version.to_owned(),
+        why,
+    };
+    let Ok(wanted) = version.parse::<FormatVersion>() else {
+        return Err(unknown(match of_release() {
+            Some(release) => WhyUnknown::Release(release.container),
+            None => WhyUnknown::Form,
+        }));
+    };
     let mut releases = READER_RELEASES.iter();
-    let found = releases.find(|release| Some(release.container) == wanted);
-    found.ok_or_else(|| UnknownReader(version.to_owned()))
+    let found = releases.find(|release| release.container == wanted);
+    found.ok_or_else(|| {
+        let is_read = wanted >= READABLE.oldest && wanted < READABLE.newest;
+        unknown(if is_read {
+            WhyUnknown::Preview
+        } else {
+            WhyUnknown::Unreleased
+        })
+    })
 }
 
 /// A reader that no release has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a reader that was released; the container versions of readers are: {list}", list = versions())]
-pub struct UnknownReader(String);
+#[error("`{version}` {why}; the container versions that can be chosen: {list}", list = versions())]
+pub struct UnknownReader {
+    version: String,
+    why: WhyUnknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum WhyUnknown {
+    #[error("is not of the form MAJOR.MINOR that container versions have")]
+    Form,
+    #[error("is a version of the product, whose readers are those of container {0}")]
+    Release(FormatVersion),
+    #[error("was a preview, which is read and not written any more")]
+    Preview,
+    #[error("is not a reader that was released")]
+    Unreleased,
+}
 
 fn versions() -> String {
     let versions = READER_RELEASES
@@ -85,7 +120,7 @@ pub fn pack(
         .collect();
     manifest.custom_call_waivers = waivers(&calls, &options.waivers, &exported.waived)?;
     if let Some(release) = options.reader {
-        check_readable(&Reader::of_release(release), &manifest)?;
+        check_reader(&Reader::of_release(release), &manifest)?;
     }
     let mut builder = ContainerBuilder::new(manifest, &program.bytes);
     for derivative in derivatives {
@@ -147,7 +182,7 @@ fn dense_bytes(constant: &Literal) -> &[u8] {
 }
 
 /// Whether a reader will read a file with this manifest.
-fn check_readable(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
+pub(crate) fn check_reader(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
     let needs = Requirements::to_write(manifest).map_err(|error| ExportError::input(error.to_string()))?;
     Ok(reader.check_written(&needs)?)
 }
@@ -287,10 +322,23 @@ mod tests {
 
     #[test]
     fn readers_that_were_never_released() {
-        for wrong in ["1.1", "0.9", "2", "newest", ""] {
-            let error = reader_release(wrong).unwrap_err().to_string();
+        let wrong = [
+            ("1.1", "is not a reader that was released"),
+            ("0.8", "is not a reader that was released"),
+            ("0.9", "was a preview, which is read and not written any more"),
+            ("1", "is not of the form MAJOR.MINOR"),
+            ("newest", "is not of the form MAJOR.MINOR"),
+            ("", "is not of the form MAJOR.MINOR"),
+            (
+                "0.1.0",
+                "is a version of the product, whose readers are those of container 1.0",
+            ),
+        ];
+        for (version, why) in wrong {
+            let error = reader_release(version).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{version}` {why}")), "{error}");
             assert!(
-                error.ends_with("the container versions of readers are: 1.0"),
+                error.ends_with("the container versions that can be chosen: 1.0"),
                 "{error}"
             );
         }

@@ -84,7 +84,7 @@ impl FromStr for StablehloVersion {
 
 /// A version that no program can be written as.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a version of StableHLO from {range}", range = StablehloVersion::RANGE)]
+#[error("`{0}` is not a version of StableHLO from {range}, such as 1.13.0", range = StablehloVersion::RANGE)]
 pub struct StablehloVersionError(String);
 
 /// A program as its section holds it.

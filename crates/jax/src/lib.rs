@@ -11,7 +11,7 @@
 //!   that was written is the value that was written. The lists that a newer file repeats for older readers are not read.
 //! * The program is bytes to this crate, and so is the data of custom nodes.
 //!
-//! Entry points: [`looks_like`], [`read`], [`read_with`], [`write`](fn@write).
+//! Entry points: [`looks_like`], [`looks_cut_off`], [`read`], [`read_with`], [`write`](fn@write).
 
 mod aval;
 mod check;
@@ -33,7 +33,7 @@ pub use exported::{
     CallingConventionVersion, DisabledCheck, Effect, Exported, Leaf, SerializationVersion, Values,
 };
 pub use read::{ReadOptions, read, read_with};
-pub use recognise::looks_like;
+pub use recognise::{looks_cut_off, looks_like};
 pub use sharding::{
     AbstractDevice, AbstractMesh, AxisType, MeshAxis, NamedSharding, PartitionSpec, Sharding,
 };

@@ -17,6 +17,7 @@ use artifact_eval::tensor::Tensor;
 use serde::Deserialize;
 
 use self::matrix::Matrix;
+use crate::arguments::{ATOL, RTOL};
 
 /// How the results of a program are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -56,7 +57,13 @@ pub(crate) struct Tolerance {
 }
 
 impl Tolerance {
-    const fn closeness(self) -> Closeness {
+    /// Where nobody says another: that of `artifact run --expect`.
+    pub(crate) const DEFAULT: Self = Self {
+        rtol: RTOL,
+        atol: ATOL,
+    };
+
+    pub(crate) const fn closeness(self) -> Closeness {
         Closeness::Relative {
             atol: self.atol,
             rtol: self.rtol,

@@ -64,7 +64,12 @@ pub fn write_key_pair(path: &Path, pair: &KeyPair) -> Result<PathBuf, KeyFileErr
 /// # Errors
 /// When the file cannot be read, may be read by others, or is no secret key of this form.
 pub fn read_secret_key(path: &Path) -> Result<KeyPair, KeyFileError> {
-    let text = read(path)?;
+    let (text, mode) = read(path)?;
+    // Who may read the file matters of a secret key only.
+    if mode & OTHERS_MODE != 0 && text.starts_with(SECRET_TITLE) {
+        let path = path.to_owned();
+        return Err(KeyFileError::Permissions { path, mode });
+    }
     parse(&text).map_err(|source| KeyFileError::Text {
         path: path.to_owned(),
         source,
@@ -105,7 +110,8 @@ fn public_text(pair: &KeyPair) -> Zeroizing<String> {
     text_of(PUBLIC_TITLE, pair, false)
 }
 
-fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
+/// The text of a file, and its mode.
+fn read(path: &Path) -> Result<(Zeroizing<String>, u32), KeyFileError> {
     let refuse = |source| KeyFileError::Read {
         path: path.to_owned(),
         source,
@@ -116,12 +122,6 @@ fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     }
     let file = File::open(path).map_err(refuse)?;
     let mode = file.metadata().map_err(refuse)?.permissions().mode() & 0o7777;
-    if mode & OTHERS_MODE != 0 {
-        return Err(KeyFileError::Permissions {
-            path: path.to_owned(),
-            mode,
-        });
-    }
     let max = limits::KEY_FILE_BYTES.max();
     let mut text = Zeroizing::new(String::with_capacity(max as usize + 1));
     file.take(max + 1).read_to_string(&mut text).map_err(refuse)?;
@@ -131,7 +131,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
             path: path.to_owned(),
             source: KeyTextError::Limit(source),
         })?;
-    Ok(text)
+    Ok((text, mode))
 }
 
 /// The lines, in their order and nothing else.

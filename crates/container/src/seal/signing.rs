@@ -3,12 +3,11 @@
 //! The file is copied without its seals, the copy is verified completely, and what was verified is what is signed. Then the
 //! copy takes the place of the file by rename: a kill leaves the old file or the new one.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::atomic::AtomicFile;
+use crate::atomic::{AtomicFile, Original};
 use crate::container::{Container, ReadOptions};
 use crate::error::{Classify, Error, ErrorKind, Fault};
 use crate::identity::FileDigest;
@@ -45,28 +44,31 @@ pub struct Sealed {
 }
 
 /// Seals the artifact at `path`, in place. Every byte of it is verified first; seals that it has already are kept as they are.
-/// A symbolic link is followed.
+/// A symbolic link is followed; owner, group and permissions stay.
 ///
 /// # Errors
-/// When the file or its seal block is damaged, the key has sealed it already, another process seals it at the same time, or the
-/// file cannot be read or written. Then it is as it was.
+/// When the file or its seal block is damaged, the key has sealed it already, another process rewrites it at the same time, or
+/// the file cannot be read or written. Then it is as it was.
 pub fn seal_file(path: &Path, signing: &Signing<'_>) -> Result<Sealed, Error> {
-    // A rename would replace a link.
-    let path = &path
-        .canonicalize()
-        .map_err(|error| Fault::from(error).read(Some(path)))?;
-    let fail = |fault: Fault| fault.write(Some(path));
-    let source = Source::open(path).map_err(fail)?;
-    // Held until the file is replaced: of two processes that seal at once, one would lose its seal.
-    lock(&source, path).map_err(fail)?;
-    let original = Container::from_source(source, &ReadOptions::describe_only())?;
+    // Held until the file is replaced: of two processes that rewrite it at once, one would lose what it did.
+    let locked = Original::lock(path).map_err(|error| {
+        let is_busy = error.kind() == io::ErrorKind::ResourceBusy;
+        let fault = Fault::from(error);
+        match is_busy {
+            true => unsealed(path, fault),
+            false => fault.read(Some(path)),
+        }
+    })?;
+    let path = locked.path();
+    let fail = |fault: Fault| unsealed(path, fault);
+    let original = Container::open_original(&locked, &ReadOptions::describe_only())?;
     let mut seals = original.seals()?;
     let key = signing.key.public();
     // Before gigabytes are copied.
     if seals.has(&key) && !signing.replace {
         return Err(fail(SigningError::Twice(key.id()).into()));
     }
-    let mut copy = copy_without_seals(&original, path).map_err(fail)?;
+    let mut copy = copy_without_seals(&locked, original.header().file_length()).map_err(fail)?;
     let file_digest = verified_digest(&mut copy, path)?;
     if file_digest != original.file_digest() {
         return Err(fail(SigningError::Changed.into()));
@@ -85,34 +87,19 @@ pub fn seal_file(path: &Path, signing: &Signing<'_>) -> Result<Sealed, Error> {
     })
 }
 
-/// Locks an open file, and sees that it is still the one at `path`.
-fn lock(source: &Source, path: &Path) -> Result<(), Fault> {
-    let Some(file) = source.file() else {
-        return Ok(());
-    };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(SigningError::Locked.into()),
-        Err(TryLockError::Error(error)) => return Err(error.into()),
-    }
-    let (opened, now) = (file.metadata()?, std::fs::metadata(path)?);
-    if (opened.dev(), opened.ino()) == (now.dev(), now.ino()) {
-        Ok(())
-    } else {
-        Err(SigningError::Changed.into())
-    }
+/// The file is as it was.
+fn unsealed(path: &Path, fault: Fault) -> Error {
+    Error::new(format!("cannot seal the artifact `{}`", path.display()), fault)
 }
 
-fn copy_without_seals(original: &Container, path: &Path) -> Result<AtomicFile, Fault> {
-    let length = original.header().file_length();
-    let mut copy = AtomicFile::create(path)?;
-    if let Some(file) = original.source().file() {
-        let mut file: &File = file;
-        file.seek(SeekFrom::Start(0))?;
-        // Between files the kernel copies, and shares the blocks where the file system can.
-        if io::copy(&mut file.take(length), copy.file_mut())? != length {
-            return Err(SigningError::Changed.into());
-        }
+/// The first `length` bytes of the file, at the place that it will take.
+fn copy_without_seals(original: &Original, length: u64) -> Result<AtomicFile, Fault> {
+    let mut copy = original.replacement()?;
+    let mut file: &File = original.file();
+    file.seek(SeekFrom::Start(0))?;
+    // Between files the kernel copies, and shares the blocks where the file system can.
+    if io::copy(&mut file.take(length), copy.file_mut())? != length {
+        return Err(SigningError::Changed.into());
     }
     Ok(copy)
 }
@@ -135,12 +122,14 @@ fn finish(mut copy: AtomicFile, seals: &Seals) -> Result<(), Fault> {
     Ok(copy.commit()?)
 }
 
+/// Why a file that is sound is not sealed; the source of the [`Error`] of [`seal_file`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SigningError {
+#[non_exhaustive]
+pub enum SigningError {
+    /// A file has one seal of a key at most.
     #[error("the key {0} has sealed the file already; ask for its seal to be replaced, or leave it")]
     Twice(KeyId),
-    #[error("another process is sealing the file; try again when it is done")]
-    Locked,
+    /// What was verified would not be what is sealed.
     #[error("the file changed while it was being sealed; try again")]
     Changed,
 }
@@ -149,7 +138,7 @@ impl Classify for SigningError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Twice(_) => ErrorKind::FixInput,
-            Self::Locked | Self::Changed => ErrorKind::Io,
+            Self::Changed => ErrorKind::Io,
         }
     }
 }

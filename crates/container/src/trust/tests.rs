@@ -238,12 +238,12 @@ fn trust_files_that_are_refused() {
         (
             "signers = 1",
             "signers = 0",
-            "the policy asks for 0 signers and has 1 keys that are not revoked; ask for 1 to as many, at most 64",
+            "`signers = 0` cannot stand: one key can count (it is trusted and not revoked), so write 1",
         ),
         (
             "signers = 1",
             "signers = 2",
-            "the policy asks for 2 signers and has 1 keys that are not revoked; ask for 1 to as many, at most 64",
+            "`signers = 2` cannot stand: one key can count (it is trusted and not revoked), so write 1",
         ),
         ("[[keys]]", "[[key]]", "the trust file has not the form of one"),
         (
@@ -304,7 +304,7 @@ fn trust_files_that_are_refused() {
         (
             &public(2),
             &public(1),
-            "the policy asks for 1 signers and has 0 keys that are not revoked; ask for 1 to as many, at most 64",
+            "`signers = 1` cannot stand: no key of the file can count, so add one that is not revoked",
         ),
         (&public(2), "ed25519:00", "a revoked key is malformed"),
         (

@@ -191,6 +191,15 @@ fn check(policy: &TrustPolicy) -> Result<(), TrustFileError> {
     Ok(())
 }
 
+/// Which numbers of signers a policy with so many usable keys may ask for.
+fn possible(usable: usize) -> String {
+    match usable.min(limits::SEALS.max() as usize) {
+        0 => "no key of the file can count, so add one that is not revoked".to_owned(),
+        1 => "one key can count (it is trusted and not revoked), so write 1".to_owned(),
+        most => format!("{usable} keys can count (they are trusted and not revoked), so write 1 to {most}"),
+    }
+}
+
 /// Why a text is no trust policy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -244,9 +253,7 @@ pub enum TrustFileError {
     #[error("`{0}` is named twice")]
     Twice(String),
     /// A number of signers that lets in everything, or nothing.
-    #[error(
-        "the policy asks for {signers} signers and has {usable} keys that are not revoked; ask for 1 to as many, at most 64"
-    )]
+    #[error("`signers = {signers}` cannot stand: {}", possible(*usable))]
     Signers {
         /// What it asks for.
         signers: usize,

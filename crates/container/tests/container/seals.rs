@@ -181,7 +181,7 @@ fn who_seals_at_the_same_time_is_told() {
     other.lock().unwrap();
     let error = seal(&path, 1, false).unwrap_err();
     assert!(
-        chain(&error).contains("another process is sealing the file"),
+        chain(&error).contains("another process is rewriting the file"),
         "{}",
         chain(&error)
     );

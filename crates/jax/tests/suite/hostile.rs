@@ -2,7 +2,7 @@
 
 use artifact_core::blob::Blob;
 use artifact_flatbuffer::{TableBuilder, Writer};
-use artifact_jax::{ErrorKind, ReadOptions, looks_like, read_with, write};
+use artifact_jax::{ErrorKind, ReadOptions, looks_cut_off, looks_like, read_with, write};
 use artifact_proto::jax_exported as schema;
 
 use crate::sample::{avals, chain, fixture, older_file, read_bytes};
@@ -13,7 +13,7 @@ fn comes_back(bytes: &[u8]) -> bool {
         keep_hlo_shardings: true,
         accept_newer_versions: true,
     };
-    let _ = looks_like(bytes);
+    let _ = (looks_like(bytes), looks_cut_off(bytes));
     let Ok(exported) = read_with(Blob::new(bytes.to_vec()), &options) else {
         return false;
     };

@@ -1,6 +1,6 @@
 //! What is recognised as a JAX export, and above all what is not.
 
-use artifact_jax::{looks_like, write};
+use artifact_jax::{looks_cut_off, looks_like, write};
 
 use crate::sample::{exported, fixtures};
 
@@ -14,7 +14,10 @@ fn every_export_is_recognised() {
 
 #[test]
 fn nothing_else_is() {
-    let check = |bytes: &[u8]| assert!(!looks_like(bytes), "{:?}", &bytes[..bytes.len().min(40)]);
+    let check = |bytes: &[u8]| {
+        let seen = looks_like(bytes) || looks_cut_off(bytes);
+        assert!(!seen, "{:?}", &bytes[..bytes.len().min(40)]);
+    };
     check(b"");
     check(b"mod");
     check(b"module @m { func.func @main() { return } }\n");
@@ -47,5 +50,21 @@ fn what_an_export_holds_is_not() {
     for (name, bytes) in fixtures() {
         let program = crate::sample::read_bytes(&bytes).unwrap().module;
         assert!(!looks_like(&program), "{name}");
+    }
+}
+
+/// A file that ends within its program is called one that was cut off, and no whole file is. JAX writes the root first and the
+/// program soon after it.
+#[test]
+fn a_beginning_is_known_for_one() {
+    for (name, bytes) in fixtures() {
+        assert!(!looks_cut_off(&bytes), "{name}");
+        let program = bytes.windows(4).position(|bytes| bytes == b"ML\xefR").unwrap();
+        for length in program..bytes.len() {
+            let part = &bytes[..length];
+            assert!(looks_like(part) || looks_cut_off(part), "{name}, {length} bytes");
+        }
+        let half = &bytes[..program + 8];
+        assert!(looks_cut_off(half) && !looks_like(half), "{name}");
     }
 }

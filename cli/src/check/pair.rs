@@ -1,0 +1,114 @@
+//! Programs with two archives beside them: the arguments, and the results that they give.
+
+use std::path::Path;
+
+use artifact_dims::Assignment;
+use artifact_eval::Value;
+use artifact_eval::comparison::difference;
+use artifact_eval::tensor::Tensor;
+use artifact_export::Argument;
+use artifact_ir::types::Type;
+
+use crate::archive::Archive;
+use crate::check::Settings;
+use crate::check::embedded::{failed_check, reopened, stopped};
+use crate::check::judgement::Tolerance;
+use crate::check::plan::Pair;
+use crate::check::report::Verdict;
+use crate::failure::{Exit, Failure};
+use crate::names::Names;
+use crate::program::{Program, is_artifact};
+use crate::source::Source;
+use crate::tensors::literal_of;
+use crate::{dimensions, evaluation, platform};
+
+pub(crate) fn judge(path: &Path, pair: &Pair, settings: &Settings) -> Verdict {
+    judge_pair(path, pair, settings).unwrap_or_else(|failure| match failure.exit() {
+        // Such as a program for another platform.
+        Exit::Engine => Verdict::Unsupported(failure.one_line()),
+        _ => Verdict::Failed(failure.one_line()),
+    })
+}
+
+fn judge_pair(path: &Path, pair: &Pair, settings: &Settings) -> Result<Verdict, Failure> {
+    let program = if settings.through_artifact && !is_artifact(path)? {
+        reopened(path, &Source::read(path)?.export()?)?
+    } else {
+        Program::open(path)?
+    };
+    let inputs = inputs(&program, path, pair)?;
+    let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
+    let values = dimensions::bind(path, &program.signature, &types, &Assignment::default())?;
+    dimensions::check_obligations(path, &program.obligations(path)?, &values)?;
+    let arguments = program.with_constants(inputs)?;
+    let outcome = match evaluation::run(&program.module, program.entry, arguments, &settings.options()) {
+        Ok(outcome) => outcome,
+        Err(error) => return Ok(stopped(&error, program.place(error.source_offset()))),
+    };
+    if let Some(reason) = failed_check(&outcome, |at| program.place(at)) {
+        return Ok(Verdict::Failed(reason));
+    }
+    compare(&program, &outcome.results, pair)
+}
+
+/// The arguments, each under one of its names. Tokens and the position of the platform are nobody's arrays.
+fn inputs(program: &Program, path: &Path, pair: &Pair) -> Result<Vec<Value>, Failure> {
+    let arguments = &program.signature.inputs;
+    let names = Names::of_arguments(arguments);
+    let mut archive = Archive::open(&pair.inputs)?;
+    refuse_others(&names, &archive)?;
+    let mut values: Vec<Value> = platform::position(program, path, None)?.into_iter().collect();
+    for (index, argument) in arguments.iter().enumerate().skip(values.len()) {
+        if argument.ty == Type::Token {
+            values.push(Value::Token);
+            continue;
+        }
+        values.push(Value::Tensor(array(&names, index, &argument.ty, &mut archive)?));
+    }
+    Ok(values)
+}
+
+fn compare(program: &Program, results: &[Value], pair: &Pair) -> Result<Verdict, Failure> {
+    let arrays = |output: &&Argument| output.ty != Type::Token;
+    let outputs: Vec<Argument> = program.signature.outputs.iter().filter(arrays).cloned().collect();
+    let names = Names::of_results(&outputs);
+    let mut archive = Archive::open(&pair.expected)?;
+    refuse_others(&names, &archive)?;
+    let results = results.iter().filter(|result| !matches!(result, Value::Token));
+    for (index, (output, result)) in outputs.iter().zip(results).enumerate() {
+        let of_result = |why: &dyn std::fmt::Display| format!("result `{}`: {why}", output.name);
+        let got = result
+            .as_tensor()
+            .map_err(|error| Failure::input(of_result(&error)))?;
+        let want = array(&names, index, &Type::Tensor(got.ty().clone()), &mut archive)?;
+        if let Some(difference) = difference(got, &want, Tolerance::DEFAULT.closeness()) {
+            return Ok(Verdict::Failed(of_result(&difference)));
+        }
+    }
+    Ok(Verdict::Passed)
+}
+
+/// A wrong name would else give nothing, or compare nothing.
+fn refuse_others(names: &Names<'_>, archive: &Archive) -> Result<(), Failure> {
+    let known = names.all();
+    match archive.names().find(|name| !known.contains(*name)) {
+        None => Ok(()),
+        Some(other) => {
+            let path = archive.path().display();
+            let what = format!("the array `{other}` of {path} is none of {}", names.listed());
+            Err(Failure::input(what))
+        }
+    }
+}
+
+fn array(names: &Names<'_>, index: usize, ty: &Type, archive: &mut Archive) -> Result<Tensor, Failure> {
+    let path = archive.path().display().to_string();
+    let refuse = |why: String| Failure::input(format!("{path}, `{}`: {why}", names.at(index).join("` or `")));
+    let ty = ty
+        .as_tensor()
+        .ok_or_else(|| refuse(format!("no array can be a {ty}")))?;
+    let name = names.in_archive(index, archive)?;
+    let name = name.ok_or_else(|| refuse("there is no such array".to_owned()))?;
+    let literal = literal_of(archive.read(&name)?, ty).map_err(refuse)?;
+    Tensor::from_literal(&literal).map_err(|error| refuse(error.to_string()))
+}
