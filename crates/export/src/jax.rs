@@ -1,5 +1,7 @@
 //! Functions of `jax.export`: from the value that a file holds to a verified program, and back.
 
+use std::collections::BTreeSet;
+
 use artifact_core::blob::Blob;
 use artifact_core::version::ProgramVersion;
 use artifact_dims::Expr;
@@ -10,7 +12,7 @@ use artifact_jax::Leaf;
 use artifact_stablehlo::bytecode::{self, ReadErrorKind};
 
 use crate::custom_calls::{Waivers, custom_calls, waivers};
-use crate::dimensions;
+use crate::dimensions::{self, Claims, Least};
 use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::interface::{self, Bare, Interface};
@@ -73,7 +75,13 @@ impl Exported {
     ) -> Result<artifact_jax::Exported, ExportError> {
         let mut module = self.module.clone();
         let waived = waivers(&custom_calls(&module), allowed, &self.waived)?;
-        let signature = dimensions::opened(&module, self.entry, &self.signature)?;
+        let signature = dimensions::opened(
+            &module,
+            self.entry,
+            &self.signature,
+            Least::One,
+            &BTreeSet::new(),
+        )?;
         if let Some(constraint) = dimensions::unstated(&module, self.entry, &signature)? {
             return Err(ExportError::input(format!(
                 "the constraint `{constraint}` is none that the program asserts, and a file of jax.export has no place for it; \
@@ -119,7 +127,8 @@ fn function(file: &artifact_jax::Exported) -> Result<Exported, ExportError> {
         .collect();
     let signature = interface::recorded(exported.signature.clone(), &interface, &conventions);
     let signature = named_sizes(signature, &leaves);
-    let signature = dimensions::constrained(&exported.module, exported.entry, signature)?;
+    let claims = Claims::default();
+    let signature = dimensions::scoped(&exported.module, exported.entry, signature, &claims)?;
     interface::check(
         &interface,
         &file.platforms,

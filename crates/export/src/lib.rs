@@ -8,7 +8,8 @@
 //! digest for a program in any kind of file.
 //!
 //! Invariants:
-//! * Nothing is packed that does not verify, and nothing is handed out that does not.
+//! * Nothing is packed that does not verify, and nothing is handed out that does not. What is packed is read before it is
+//!   written, as a reader will: program, signature, interface and dimensions agree.
 //! * The same program gives the same bytes: nothing of the machine, the time or the paths enters the file.
 //! * A hoisted constant is an argument of the entry function after those that the user gives, in the order of the manifest.
 
@@ -24,6 +25,7 @@ mod loaded;
 mod pack;
 mod program;
 pub mod restore;
+mod shapes;
 mod signature;
 mod splice;
 mod upgrade;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artifact_container::compat::{Reader, Requirements};
-use artifact_container::manifest::ProgramPart;
+use artifact_container::manifest::{Manifest, ProgramPart};
 use artifact_container::{Container, ReadOptions, SectionId};
 use artifact_core::blob::Blob;
 use artifact_core::version::FormatVersion;
@@ -63,24 +63,13 @@ impl Loaded {
         said: ProgramPart<'_>,
     ) -> Result<Self, ExportError> {
         let manifest = container.manifest();
-        let mut module = program::decode(&manifest.program.name, program)?;
-        let entry = module
-            .entry()
-            .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;
         let constants = constants(container, said)?;
-        let signature = signature(said, &module, entry, &constants)?;
-        let conventions = Conventions::of(&module.functions[entry]);
-        let interface = said.interface.map(|said| interface::read(said, &conventions));
-        let interface = interface.transpose()?;
-        if let Some(interface) = &interface {
-            interface::check(interface, &manifest.platforms, &module, &conventions, &signature)?;
-        }
-        name_arguments(&mut module, entry, &signature);
+        let part = Part::read(manifest, program, said, &constants)?;
         Ok(Self {
-            module,
-            entry,
-            signature,
-            interface,
+            module: part.module,
+            entry: part.entry,
+            signature: part.signature,
+            interface: part.interface,
             constants,
             requirements: container.requirements().clone(),
             platforms: manifest.platforms.clone(),
@@ -173,6 +162,56 @@ impl Loaded {
             vjp: vjp.map(Box::new),
         })
     }
+}
+
+/// One program of a file, verified, and in agreement with what the manifest says of it.
+struct Part {
+    module: Module,
+    entry: FunctionId,
+    signature: Signature,
+    interface: Option<Interface>,
+}
+
+impl Part {
+    /// Reads the bytes of a program section.
+    fn read(
+        manifest: &Manifest,
+        program: Vec<u8>,
+        said: ProgramPart<'_>,
+        constants: &[Literal],
+    ) -> Result<Self, ExportError> {
+        let mut module = program::decode(&manifest.program.name, program)?;
+        let entry = module
+            .entry()
+            .ok_or_else(|| ExportError::input("the artifact's program has no entry"))?;
+        let signature = signature(said, &module, entry, constants)?;
+        let conventions = Conventions::of(&module.functions[entry]);
+        let interface = said.interface.map(|said| interface::read(said, &conventions));
+        let interface = interface.transpose()?;
+        if let Some(interface) = &interface {
+            interface::check(interface, &manifest.platforms, &module, &conventions, &signature)?;
+        }
+        name_arguments(&mut module, entry, &signature);
+        Ok(Self {
+            module,
+            entry,
+            signature,
+            interface,
+        })
+    }
+}
+
+/// Refuses what [`Loaded::open`] and [`Loaded::into_exported`] would refuse, before it is in a file: `program` is what its
+/// section will hold, `said` what the manifest will say of it but for its constants.
+pub(crate) fn check_readable(
+    manifest: &Manifest,
+    program: Vec<u8>,
+    said: ProgramPart<'_>,
+    constants: &[Literal],
+) -> Result<(), ExportError> {
+    let read = Part::read(manifest, program, said, constants);
+    read.map(drop)
+        .map_err(|error| error.within("the artifact would be refused by its readers"))
 }
 
 /// What the exporter accepted. Before version 1.0 that was everything, without a word.

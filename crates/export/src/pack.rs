@@ -16,6 +16,7 @@ use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::hoist::hoist;
 use crate::interface;
+use crate::loaded::check_readable;
 use crate::program::{self, PROGRAM_FORMAT, StablehloVersion};
 use crate::signature::{Argument, Signature};
 
@@ -63,8 +64,9 @@ fn versions() -> String {
 /// Writes the artifact of a program, with those of its vector-Jacobian products.
 ///
 /// # Errors
-/// When the reader that was asked for cannot read the file, a custom call lacks a waiver, the output refuses a write, or the
-/// program is over a limit of the container.
+/// When the reader that was asked for cannot read the file, a custom call lacks a waiver, the output refuses a write, the
+/// program is over a limit of the container, or what the manifest says is not what the program does: nothing is written that
+/// this release would not read.
 pub fn pack(
     exported: &Exported,
     options: &PackOptions,
@@ -85,7 +87,10 @@ pub fn pack(
         .collect();
     manifest.custom_call_waivers = waivers(&calls, &options.waivers, &exported.waived)?;
     if let Some(release) = options.reader {
-        check_readable(&Reader::of_release(release), &manifest)?;
+        check_reader(&Reader::of_release(release), &manifest)?;
+    }
+    for one in &stored {
+        check_readable(&manifest, one.bytes.clone(), one.part.part(), &one.constants)?;
     }
     let mut builder = ContainerBuilder::new(manifest, &program.bytes);
     for derivative in derivatives {
@@ -147,7 +152,7 @@ fn dense_bytes(constant: &Literal) -> &[u8] {
 }
 
 /// Whether a reader will read a file with this manifest.
-fn check_readable(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
+fn check_reader(reader: &Reader, manifest: &Manifest) -> Result<(), ExportError> {
     let needs = Requirements::to_write(manifest).map_err(|error| ExportError::input(error.to_string()))?;
     Ok(reader.check_written(&needs)?)
 }

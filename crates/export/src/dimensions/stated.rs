@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use artifact_dims::{Comparison, Constraint, Expr, Scope, Variable};
+use artifact_dims::{Comparison, Constraint, Expr, Range, Scope, Variable};
 use artifact_ir::module::{FunctionId, Module, ValueId};
 use artifact_ir::op::{Control, Op, Shape};
 use artifact_ir::types::{Dim, TensorType, Type};
@@ -15,24 +15,66 @@ use crate::signature::Signature;
 /// The attribute by which JAX names sizes that it passes on.
 const GLOBAL_CONSTANT: &str = "jax.global_constant";
 
-/// The signature with the constraints that the program's assertions state for its named dimensions, each at least 1. The
-/// shapes of results follow.
-pub(crate) fn constrained(
+/// What is claimed of dimension variables before the program is asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Claims {
+    /// Constraints on them.
+    pub(crate) constraints: Vec<Constraint>,
+    /// Those that may be 0, unless the constraints or the program say otherwise; others are at least 1.
+    pub(crate) may_be_empty: BTreeSet<Variable>,
+}
+
+impl Claims {
+    /// What a scope says.
+    pub(super) fn of(scope: &Scope) -> Self {
+        let ranges = scope.ranges();
+        let within = ranges.flat_map(|(variable, range)| within_range(variable, range));
+        let empty = scope.ranges().filter(|(_, range)| range.min <= 0);
+        Self {
+            constraints: scope.constraints().iter().cloned().chain(within).collect(),
+            may_be_empty: empty.map(|(variable, _)| variable.clone()).collect(),
+        }
+    }
+}
+
+/// The signature with all that holds of its variables: what is claimed, and what the program's assertions state. The shapes of
+/// results follow.
+pub(crate) fn scoped(
     module: &Module,
     entry: FunctionId,
     mut signature: Signature,
+    claims: &Claims,
 ) -> Result<Signature, ExportError> {
     signature.dimensions = Scope::default();
-    if super::variables(&signature.inputs).is_empty() {
+    let variables = super::variables(&signature.inputs);
+    if variables.is_empty() {
         return Ok(signature);
     }
-    let refined = refined(module, entry, &signature)?;
-    signature.dimensions = super::scope_of(
-        &super::variables(&signature.inputs),
-        constraints(&refined.assertions),
-    )?;
+    let claimed = || claims.constraints.iter().cloned();
+    let mut stated = |may_be_empty: &BTreeSet<Variable>| {
+        signature.dimensions = super::scope(&variables, may_be_empty, claimed())?;
+        Ok::<_, ExportError>(constraints(&refined(module, entry, &signature)?.assertions))
+    };
+    let mut may_be_empty = &claims.may_be_empty & &variables;
+    let mut found = stated(&may_be_empty)?;
+    let all = super::scope(&variables, &may_be_empty, claimed().chain(found.iter().cloned()))?;
+    let before = may_be_empty.len();
+    may_be_empty.retain(|variable| !all.decide(&at_least(variable, 1)).is_yes());
+    if may_be_empty.len() < before {
+        // With the better ranges, less is left to state.
+        found = stated(&may_be_empty)?;
+    }
+    signature.dimensions = super::scope(&variables, &may_be_empty, claimed().chain(found))?;
     signature.outputs = super::outputs(module, entry, &signature)?;
     Ok(signature)
+}
+
+fn at_least(variable: &Variable, least: i64) -> Constraint {
+    Constraint::new(
+        Expr::from(variable.clone()),
+        Comparison::Ge,
+        Expr::constant(least),
+    )
 }
 
 /// Everything that the assertions state of dimensions, each once.
@@ -61,50 +103,58 @@ pub(crate) fn unstated(
     entry: FunctionId,
     signature: &Signature,
 ) -> Result<Option<Constraint>, ExportError> {
-    let stated = constrained(module, entry, signature.clone())?;
+    let stated = scoped(module, entry, signature.clone(), &Claims::default())?;
     let declared = signature.dimensions.constraints().iter().cloned();
-    let ranges = signature.dimensions.ranges().flat_map(|(variable, range)| {
-        let upper = range.max.map(|max| Constraint {
-            left: Expr::from(variable.clone()),
-            comparison: Comparison::Le,
-            right: Expr::constant(max),
-        });
-        let multiple = (range.multiple_of.get() > 1)
-            .then(|| {
-                Expr::from(variable.clone())
-                    .modulo(&Expr::constant(range.multiple_of.get().into()))
-                    .ok()
-            })
-            .flatten();
-        let multiple = multiple.map(|left| Constraint {
-            left,
-            comparison: Comparison::Eq,
-            right: Expr::constant(0),
-        });
-        let lower = (range.min > 1).then(|| Constraint {
-            left: Expr::from(variable.clone()),
-            comparison: Comparison::Ge,
-            right: Expr::constant(range.min),
-        });
-        [lower, upper, multiple].into_iter().flatten()
-    });
+    let ranges = signature.dimensions.ranges();
+    let ranges = ranges.flat_map(|(variable, range)| within_range(variable, range));
     let mut all = declared.chain(ranges);
     Ok(all.find(|constraint| !stated.dimensions.decide(constraint).is_yes()))
 }
 
+/// The constraints that say what a range does, but for a minimum of 0 or 1.
+pub(super) fn within_range(variable: &Variable, range: &Range) -> impl Iterator<Item = Constraint> {
+    let size = || Expr::from(variable.clone());
+    let lower = (range.min > 1).then(|| at_least(variable, range.min));
+    let upper = range
+        .max
+        .map(|max| Constraint::new(size(), Comparison::Le, Expr::constant(max)));
+    let multiple = Expr::constant(range.multiple_of.get().into());
+    let multiple = (range.multiple_of.get() > 1)
+        .then(|| size().modulo(&multiple).ok())
+        .flatten();
+    let multiple = multiple.map(|left| Constraint::new(left, Comparison::Eq, Expr::constant(0)));
+    [lower, upper, multiple].into_iter().flatten()
+}
+
+/// The smallest size that an open size may have where the program does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Least {
+    /// An array may be empty.
+    Zero,
+    /// As everywhere in JAX.
+    One,
+}
+
 /// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts to
-/// be equal have one name: that under which JAX passes the size on, where it does.
+/// be equal have one name: that under which JAX passes the size on, where it does, else one that is not among the `reserved`.
 pub(crate) fn opened(
     module: &Module,
     entry: FunctionId,
     signature: &Signature,
+    least: Least,
+    reserved: &BTreeSet<Variable>,
 ) -> Result<Signature, ExportError> {
     let mut signature = signature.clone();
-    let mut fresh = name_sizes(module, entry, &mut signature)?;
+    let mut fresh = name_sizes(module, entry, &mut signature, reserved)?;
     if fresh.is_empty() {
         return Ok(signature);
     }
-    signature.dimensions = Scope::default();
+    let mut claims = Claims::of(&signature.dimensions);
+    if least == Least::Zero {
+        claims.may_be_empty.extend(fresh.iter().cloned());
+    }
+    let variables = super::variables(&signature.inputs);
+    signature.dimensions = super::scope(&variables, &claims.may_be_empty, [])?;
     // Each round but the last replaces a name, and mostly all that can be: there are no more rounds than names.
     loop {
         let values = equalities(&refined(module, entry, &signature)?.assertions, &mut fresh)?;
@@ -115,7 +165,7 @@ pub(crate) fn opened(
             input.ty = substituted(&input.ty, &values)?;
         }
     }
-    constrained(module, entry, signature)
+    scoped(module, entry, signature, &claims)
 }
 
 /// Names the open sizes of the arguments; returns the names.
@@ -123,6 +173,7 @@ fn name_sizes(
     module: &Module,
     entry: FunctionId,
     signature: &mut Signature,
+    reserved: &BTreeSet<Variable>,
 ) -> Result<BTreeSet<Variable>, ExportError> {
     let passed_on = sizes_passed_on(module, entry);
     let mut taken: BTreeSet<Variable> = super::variables(&signature.inputs);
@@ -142,7 +193,7 @@ fn name_sizes(
                 .filter(|name| !taken.contains(*name));
             let variable = match known {
                 Some(variable) => variable.clone(),
-                None => numbered(&mut numbers, &taken)?,
+                None => numbered(&mut numbers, &(&taken | reserved))?,
             };
             taken.insert(variable.clone());
             fresh.insert(variable.clone());
@@ -237,12 +288,12 @@ fn equalities(
     Ok(values)
 }
 
-fn replaced(size: &Expr, values: &BTreeMap<Variable, Expr>) -> Result<Expr, ExportError> {
+pub(super) fn replaced(size: &Expr, values: &BTreeMap<Variable, Expr>) -> Result<Expr, ExportError> {
     size.substitute(values)
         .map_err(|error| ExportError::input(error.to_string()))
 }
 
-fn substituted(ty: &Type, values: &BTreeMap<Variable, Expr>) -> Result<Type, ExportError> {
+pub(super) fn substituted(ty: &Type, values: &BTreeMap<Variable, Expr>) -> Result<Type, ExportError> {
     let Type::Tensor(tensor) = ty else {
         return Ok(ty.clone());
     };
