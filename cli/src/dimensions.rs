@@ -28,22 +28,16 @@ pub(crate) fn values(path: &Path, signature: &Signature, options: &[String]) -> 
             return Err(refuse("gives a second value"));
         }
     }
-    let known: Vec<&str> = signature
+    let known: Vec<Variable> = signature
         .dimensions
         .ranges()
-        .map(|(variable, _)| variable.name())
+        .map(|(variable, _)| variable.clone())
         .collect();
-    let unused = values
-        .iter()
-        .filter(|(variable, _)| !known.contains(&variable.name()));
+    let unused = values.iter().filter(|(variable, _)| !known.contains(variable));
     let unused: Vec<Mismatch> = unused
         .map(|(variable, _)| Mismatch::Unused {
             variable: variable.clone(),
-            known: if known.is_empty() {
-                "none".to_owned()
-            } else {
-                known.join(", ")
-            },
+            known: known.clone(),
         })
         .collect();
     if unused.is_empty() {

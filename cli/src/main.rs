@@ -10,6 +10,7 @@ mod compatibility;
 mod convert;
 mod description;
 mod dimensions;
+mod dimensions_text;
 mod evaluation;
 mod export;
 mod failure;

@@ -12,6 +12,8 @@ pub(crate) fn execute(options: &SpecializeArguments) -> Outcome<Exit> {
     let path = &options.artifact;
     files::refuse_overwriting(&options.output, [path.as_path()])?;
     let (exported, dropped) = rewriting::open_any(path)?;
+    let exported = exported.with_named_sizes();
+    let exported = exported.map_err(|error| Failure::export(path, &error))?;
     let given = dimensions::values(path, exported.signature(), &options.dim)?;
     // Solved without a size: each variable needs a value, and each value is checked.
     let values = dimensions::bind(path, exported.signature(), &[], &given)?;

@@ -95,10 +95,17 @@ fn unknown(module: &Module, instance: &Instance) -> Vec<UnknownShape> {
     let values = values.filter(|(id, _)| open(&instance.facts[id.index()]));
     let describe = |(id, definition): (ValueId, Definition)| {
         let (reason, source) = match definition {
-            Definition::Argument { index, .. } => (
-                format!("argument {index} of a function or region has an unknown size"),
-                function.source,
-            ),
+            Definition::Argument { block, index } => {
+                let region = match body.entry_block() == Some(block) {
+                    true => "",
+                    false => "a region in ",
+                };
+                let name = &function.name;
+                (
+                    format!("argument {index} of {region}the function `{name}` has an unknown size"),
+                    function.source,
+                )
+            }
             Definition::Result { op, .. } => {
                 let op = &body.ops[op];
                 let from_operand = op
@@ -106,11 +113,16 @@ fn unknown(module: &Module, instance: &Instance) -> Vec<UnknownShape> {
                     .iter()
                     .any(|operand| open(&instance.facts[operand.index()]));
                 let reason = if from_operand {
-                    format!("'{}' has an operand of unknown size", op.op.name())
+                    format!(
+                        "'{}' in the function `{}` has an operand of unknown size",
+                        op.op.name(),
+                        function.name
+                    )
                 } else {
                     format!(
-                        "the result of '{}' does not follow from its operands",
-                        op.op.name()
+                        "the result of '{}' in the function `{}` does not follow from its operands",
+                        op.op.name(),
+                        function.name
                     )
                 };
                 (reason, op.source)
