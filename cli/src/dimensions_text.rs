@@ -76,9 +76,7 @@ fn found(refined: &Refined, scope: &Scope, text: &mut String) {
 
 /// What an obligation asks for besides what holds anyway.
 fn needed(obligation: &Obligation, scope: &Scope) -> Option<String> {
-    let Obligation {
-        value, min, max, ..
-    } = obligation;
+    let Obligation { value, min, max, .. } = obligation;
     let holds = |comparison: Comparison, bound: i64| {
         let constraint = Constraint::new(value.clone(), comparison, Expr::constant(bound));
         scope.decide(&constraint).is_yes()

@@ -36,8 +36,8 @@ fn sizes_come_from_the_arrays() {
                 .says(&format!("tensor<{size}x2xf32> = [3.0, 3.0"));
         }
         run(&[&"run", file, &"--input", &input(1).replace("x=", "arg0=")])
-            .expect(1)
-            .says("expected n >= 2, found 1");
+            .expect(3)
+            .says("constraint d0 >= 2: 1 >= 2 does not hold");
     }
 }
 
@@ -92,8 +92,8 @@ fn names_are_kept_and_checked() {
         .expect(0)
         .says("dimension h: at least 1")
         .says("constraint h <= 4")
-        .says("needs -2147483648 <= 2*h <= 2147483647")
-        .says("every value has a shape");
+        .says("every value has a shape")
+        .says_not("needs");
     named.run(8).expect(0).says("tensor<8x2xf32>");
     named
         .run(7)
@@ -194,5 +194,5 @@ fn sizes_that_would_wrap() {
     let x = scratch.file("x.npy", npy("<f4", "(3000,)", &floats(&[0.0; 3000])));
     run(&[&"run", &program, &"--input", &format!("arg0={}", x.display())])
         .expect(3)
-        .says("size0^3 = 27000000000");
+        .says("d0^3 = 27000000000");
 }

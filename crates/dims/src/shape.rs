@@ -75,7 +75,11 @@ fn outer_parentheses(text: &str) -> u64 {
 }
 
 /// One dimension.
-fn item(parser: &mut Parser<'_>, like: Option<&[Option<Expr>]>, dimension: usize) -> Result<Expr, ParseError> {
+fn item(
+    parser: &mut Parser<'_>,
+    like: Option<&[Option<Expr>]>,
+    dimension: usize,
+) -> Result<Expr, ParseError> {
     if parser.placeholder() == Some("_") {
         let size = known_size(parser, "_", like, dimension)?;
         parser.advance()?;

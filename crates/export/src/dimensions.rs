@@ -79,7 +79,11 @@ pub(crate) fn facts(module: &Module, entry: FunctionId, signature: &Signature) -
 }
 
 /// The results of the entry for the shapes of the arguments.
-pub(crate) fn outputs(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Vec<Argument>, ExportError> {
+pub(crate) fn outputs(
+    module: &Module,
+    entry: FunctionId,
+    signature: &Signature,
+) -> Result<Vec<Argument>, ExportError> {
     let facts = facts(module, entry, signature);
     let refined = refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))?;
     let results = &refined.module.functions[refined.entry].results;

@@ -75,13 +75,8 @@ impl Exported {
     ) -> Result<artifact_jax::Exported, ExportError> {
         let mut module = self.module.clone();
         let waived = waivers(&custom_calls(&module), allowed, &self.waived)?;
-        let signature = dimensions::opened(
-            &module,
-            self.entry,
-            &self.signature,
-            Least::One,
-            &BTreeSet::new(),
-        )?;
+        let signature =
+            dimensions::opened(&module, self.entry, &self.signature, Least::One, &BTreeSet::new())?;
         if let Some(constraint) = dimensions::unstated(&module, self.entry, &signature)? {
             return Err(ExportError::input(format!(
                 "the constraint `{constraint}` is none that the program asserts, and a file of jax.export has no place for it; \

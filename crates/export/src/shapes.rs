@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artifact_dims::{Assignment, Constraint, Expr, Scope, Variable};
+use artifact_dims::{Assignment, Constraint, Expr, Range, Scope, ScopeBuilder, Variable};
 use artifact_ir::module::Module;
 use artifact_refine::{Fact, refine};
 
@@ -33,26 +33,38 @@ impl Exported {
     /// A text that cannot be read, a shape that contradicts the program or another shape, constraints that no sizes satisfy, or
     /// shapes for which an operation or an assertion of the program fails.
     pub fn with_shapes(mut self, shapes: &Shapes) -> Result<Self, ExportError> {
-        let before = dimensions::variables(&self.signature.inputs);
+        let mut before = self.signature.clone();
         if self.interface.is_none() {
             let reserved = dimensions::words(shapes);
             let opened = |exported: &Self| {
                 let signature = &exported.signature;
-                dimensions::opened(&exported.module, exported.entry, signature, Least::Zero, &reserved)
+                dimensions::opened(
+                    &exported.module,
+                    exported.entry,
+                    signature,
+                    Least::Zero,
+                    &reserved,
+                )
             };
             self.signature = opened(&self)?;
         }
         if *shapes == Shapes::default() {
             return Ok(self);
         }
-        let fresh = &dimensions::variables(&self.signature.inputs) - &before;
+        let fresh = &dimensions::variables(&self.signature.inputs) - &dimensions::variables(&before.inputs);
+        if !fresh.is_empty() {
+            // What the program asserts of them, it says again of what is given, in its own words where that is wrong.
+            self.signature.dimensions = std::mem::take(&mut before.dimensions);
+        }
         let given = Given::read(&self.signature, shapes)?;
         let inputs = given.inputs(&self.signature)?;
         given.check_constraints(&inputs)?;
         let named = self.said(&given, inputs, &fresh)?;
         match given.values.iter().next() {
             None => Ok(named),
-            Some(_) => named.specialized(&given.values).map(|(specialized, _)| specialized),
+            Some(_) => named
+                .specialized(&given.values)
+                .map(|(specialized, _)| specialized),
         }
     }
 
@@ -117,7 +129,8 @@ impl Exported {
         }
         signature.dimensions = dimensions;
         let facts = dimensions::facts(module, entry, &signature);
-        let refined = refine(module, entry, &facts, &signature.dimensions);
+        // What the program asserts of sizes that stay, it goes on to assert: it may leave the artifact that says so.
+        let refined = refine(module, entry, &facts, &any_sizes(&signature.dimensions)?);
         let refined = refined.map_err(|error| dimensions::unfit(&error))?;
         unknown += refined.unknown.len();
         let exported = self.rewritten(refined.module, signature, values)?;
@@ -161,6 +174,15 @@ impl Exported {
         };
         new.agreed()
     }
+}
+
+/// The variables of a scope, of which nothing is known.
+fn any_sizes(scope: &Scope) -> Result<Scope, ExportError> {
+    let any = |builder: ScopeBuilder, (variable, _): (&Variable, &Range)| {
+        builder.range(variable.clone(), Range::at_least(0))
+    };
+    let scope = scope.ranges().fold(Scope::builder(), any).build();
+    scope.map_err(|error| ExportError::input(error.to_string()))
 }
 
 /// What a signature says of the variables without a value.

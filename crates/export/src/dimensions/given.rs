@@ -89,7 +89,9 @@ impl Given {
                 && new.as_constant().is_none()
                 && self.values.get(name).is_none()
             {
-                self.substitution.entry(name.clone()).or_insert_with(|| new.clone());
+                self.substitution
+                    .entry(name.clone())
+                    .or_insert_with(|| new.clone());
             }
         }
     }
@@ -302,4 +304,3 @@ fn lets_be_empty(constraint: &Constraint, variable: &Variable) -> bool {
     };
     bound.is_some_and(|bound| bound <= 0)
 }
-
