@@ -122,6 +122,53 @@ fn names_and_constraints_of_a_text_travel() {
     }
 }
 
+/// Sizes that are expressions of a name are so again: JAX computes the name from them.
+#[test]
+fn names_are_recovered_from_what_is_computed_of_sizes() {
+    let scratch = Scratch::new();
+    let text = scratch.path("program.mlir");
+    let dims = |file: &Path| {
+        let dims = run(&[&"inspect", &"--dims", &file]).expect(0).out;
+        let names = dims
+            .replace("arg0:", "x:")
+            .replace("arg1:", "y:")
+            .replace("arg2:", "z:");
+        assert!(names.contains("dimension b: at least 1"), "{names}");
+        names
+    };
+    for name in ["dimensions", "shardings", "constraints"] {
+        let original = fixture("jax_exports/schema12")
+            .join(name)
+            .with_added_extension("bin");
+        run(&[&"convert", &original, &"--to", &"mlir", &"-o", &text]).expect(0);
+        assert_eq!(dims(&text), dims(&original), "{name}");
+    }
+}
+
+/// More assertions than a scope has room for stay in the program, and are checked when it runs.
+#[test]
+fn assertions_without_number() {
+    let mut text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+"
+    .to_owned();
+    for number in 1000..1300 {
+        text += &format!(
+            "      %c{number} = stablehlo.constant dense<{number}> : tensor<i32>
+      %h{number} = stablehlo.compare NE, %n, %c{number}, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.custom_call @shape_assertion(%h{number}) {{error_message = \"not {number}\", has_side_effect = true}} : (tensor<i1>) -> ()
+"
+        );
+    }
+    text += "      return %x : tensor<?xf32>\n    }";
+    let scratch = Scratch::new();
+    let program = scratch.file("many.mlir", text);
+    let written = Written::new(&program, &[]).is_readable(&["d0=3"]);
+    let random = |dim: &str| run(&[&"run", &written.artifact, &"--random", &"1", &"--dim", &dim]);
+    random("d0=1000").expect(3).says("d0 != 1000");
+    random("d0=1299").expect(1).says("not 1299");
+}
+
 #[test]
 fn sizes_without_a_name_may_be_empty() {
     let text = "func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {

@@ -1,6 +1,7 @@
 //! Named dimensions: shapes that a user gives a program, and how they are stored and come back.
 
 mod given;
+mod opened;
 mod stated;
 
 use std::collections::BTreeSet;
@@ -16,7 +17,8 @@ use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
 pub(crate) use given::{Given, words};
-pub(crate) use stated::{Claims, Least, opened, scoped, unstated};
+pub(crate) use opened::{Least, opened};
+pub(crate) use stated::{Claims, scoped, unstated};
 
 /// Shapes and constraints as texts of the dimension language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

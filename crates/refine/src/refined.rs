@@ -1,9 +1,9 @@
 //! Refinement as a whole.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use artifact_core::entity::EntityId as _;
-use artifact_dims::Scope;
+use artifact_dims::{Expr, Scope};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::module::{Definition, FunctionId, Module, ValueId};
 use artifact_ir::types::{Dim, Type};
@@ -15,6 +15,7 @@ use crate::assertion::Assertion;
 use crate::emit::emit;
 use crate::error::{RefineError, RefineProblem};
 use crate::fact::Fact;
+use crate::known::{Element, is_anonymous};
 
 /// A program of which all is known that follows from its arguments.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Refined {
     pub assertions: Vec<Assertion>,
     /// Values with a size that is not known.
     pub unknown: Vec<UnknownShape>,
+    /// The integers that the original entry computes from sizes, by the values of its body.
+    pub integers: HashMap<ValueId, Expr>,
 }
 
 /// A value with a size that is not known.
@@ -79,9 +82,22 @@ pub fn refine(
             .iter()
             .flat_map(|instance| unknown(module, instance))
             .collect(),
+        integers: integers(module, &instances[index]),
         module: refined,
         entry,
     })
+}
+
+/// The values of an instance that are one integer with an expression.
+fn integers(module: &Module, instance: &Instance) -> HashMap<ValueId, Expr> {
+    let Some(body) = &module.functions[instance.function].body else {
+        return HashMap::new();
+    };
+    let integer = |id: ValueId| match instance.facts[id.index()].known.as_deref() {
+        Some([Element::Int(value)]) if !is_anonymous(value) => Some((id, value.clone())),
+        _ => None,
+    };
+    body.values.iter().filter_map(|(id, _)| integer(id)).collect()
 }
 
 /// The values of an instance that have a size that is not known.

@@ -1,19 +1,15 @@
-//! What a program itself says of its dimensions: names for sizes, and constraints, as far as its assertions state any.
+//! What a program itself says of its dimensions: ranges and constraints, as far as its assertions state any.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use artifact_dims::{Comparison, Constraint, Expr, Range, Scope, Variable};
-use artifact_ir::module::{FunctionId, Module, ValueId};
-use artifact_ir::op::{Control, Op, Shape};
+use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType, Type};
 use artifact_refine::{Assertion, Fact, Refined, refine};
 
 use super::unfit;
 use crate::error::ExportError;
 use crate::signature::Signature;
-
-/// The attribute by which JAX names sizes that it passes on.
-const GLOBAL_CONSTANT: &str = "jax.global_constant";
 
 /// What is claimed of dimension variables before the program is asked.
 #[derive(Clone, Debug, Default)]
@@ -77,21 +73,32 @@ fn at_least(variable: &Variable, least: i64) -> Constraint {
     )
 }
 
-/// Everything that the assertions state of dimensions, each once.
-fn constraints(assertions: &[Assertion]) -> Vec<Constraint> {
-    let mut stated: Vec<Constraint> = Vec::new();
-    let all = assertions
-        .iter()
-        .flat_map(|assertion| assertion.constraints.iter().flatten());
-    for constraint in all {
-        if !stated.contains(constraint) {
-            stated.push(constraint.clone());
-        }
-    }
+/// What assertions state beyond this is left to the program, which asserts it when it runs: a scope has no room for more.
+const STATED_MAX: usize = 128;
+
+/// What the assertions state of dimensions, each once, as much as a scope takes.
+pub(super) fn constraints(assertions: &[Assertion]) -> Vec<Constraint> {
+    let mut stated = all_constraints(assertions);
+    stated.truncate(STATED_MAX);
     stated
 }
 
-fn refined(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Refined, ExportError> {
+/// Everything that the assertions state of dimensions, each once.
+pub(super) fn all_constraints(assertions: &[Assertion]) -> Vec<Constraint> {
+    let mut seen = HashSet::new();
+    let all = assertions
+        .iter()
+        .flat_map(|assertion| assertion.constraints.iter().flatten());
+    all.filter(|constraint| seen.insert(*constraint))
+        .cloned()
+        .collect()
+}
+
+pub(super) fn refined(
+    module: &Module,
+    entry: FunctionId,
+    signature: &Signature,
+) -> Result<Refined, ExportError> {
     let facts: Vec<Fact> = super::facts(module, entry, signature);
     refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))
 }
@@ -124,168 +131,6 @@ pub(super) fn within_range(variable: &Variable, range: &Range) -> impl Iterator<
         .flatten();
     let multiple = multiple.map(|left| Constraint::new(left, Comparison::Eq, Expr::constant(0)));
     [lower, upper, multiple].into_iter().flatten()
-}
-
-/// The smallest size that an open size may have where the program does not say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Least {
-    /// An array may be empty.
-    Zero,
-    /// As everywhere in JAX.
-    One,
-}
-
-/// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts to
-/// be equal have one name: that under which JAX passes the size on, where it does, else one that is not among the `reserved`.
-pub(crate) fn opened(
-    module: &Module,
-    entry: FunctionId,
-    signature: &Signature,
-    least: Least,
-    reserved: &BTreeSet<Variable>,
-) -> Result<Signature, ExportError> {
-    let mut signature = signature.clone();
-    let mut fresh = name_sizes(module, entry, &mut signature, reserved)?;
-    if fresh.is_empty() {
-        return Ok(signature);
-    }
-    let mut claims = Claims::of(&signature.dimensions);
-    if least == Least::Zero {
-        claims.may_be_empty.extend(fresh.iter().cloned());
-    }
-    let variables = super::variables(&signature.inputs);
-    signature.dimensions = super::scope(&variables, &claims.may_be_empty, [])?;
-    // Each round but the last replaces a name, and mostly all that can be: there are no more rounds than names.
-    loop {
-        let values = equalities(&refined(module, entry, &signature)?.assertions, &mut fresh)?;
-        if values.is_empty() {
-            break;
-        }
-        for input in &mut signature.inputs {
-            input.ty = substituted(&input.ty, &values)?;
-        }
-    }
-    scoped(module, entry, signature, &claims)
-}
-
-/// Names the open sizes of the arguments; returns the names.
-fn name_sizes(
-    module: &Module,
-    entry: FunctionId,
-    signature: &mut Signature,
-    reserved: &BTreeSet<Variable>,
-) -> Result<BTreeSet<Variable>, ExportError> {
-    let passed_on = sizes_passed_on(module, entry);
-    let mut taken: BTreeSet<Variable> = super::variables(&signature.inputs);
-    let mut fresh = BTreeSet::new();
-    let mut numbers = 0..;
-    for (argument, input) in signature.inputs.iter_mut().enumerate() {
-        let Type::Tensor(ty) = &input.ty else { continue };
-        let mut named = TensorType::clone(ty);
-        for (index, dim) in named
-            .dims
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, dim)| **dim == Dim::Unknown)
-        {
-            let known = passed_on
-                .get(&(argument, index as u64))
-                .filter(|name| !taken.contains(*name));
-            let variable = match known {
-                Some(variable) => variable.clone(),
-                None => numbered(&mut numbers, &(&taken | reserved))?,
-            };
-            taken.insert(variable.clone());
-            fresh.insert(variable.clone());
-            *dim = Expr::from(variable).into();
-        }
-        input.ty = named.into();
-    }
-    Ok(fresh)
-}
-
-fn numbered(
-    numbers: &mut impl Iterator<Item = u32>,
-    taken: &BTreeSet<Variable>,
-) -> Result<Variable, ExportError> {
-    for number in numbers {
-        let variable = super::variable(&format!("d{number}"))?;
-        if !taken.contains(&variable) {
-            return Ok(variable);
-        }
-    }
-    Err(ExportError::input("the program has too many open sizes"))
-}
-
-/// The names under which sizes of arguments are passed on, by argument and dimension.
-fn sizes_passed_on(module: &Module, entry: FunctionId) -> HashMap<(usize, u64), Variable> {
-    let mut names = HashMap::new();
-    let Some(body) = &module.functions[entry].body else {
-        return names;
-    };
-    let block = body.entry_block().map(|block| &body.blocks[block]);
-    let arguments = block.map_or(&[][..], |block| &block.arguments);
-    let positions: HashMap<ValueId, usize> = arguments.iter().copied().zip(0..).collect();
-    let mut sizes: HashMap<ValueId, (usize, u64)> = HashMap::new();
-    for (_, operation) in body.ops.iter() {
-        if let Op::Shape(Shape::GetDimensionSize(size)) = &operation.op
-            && let ([operand], [result]) = (&operation.operands[..], &operation.results[..])
-            && let (Some(position), Ok(dimension)) = (positions.get(operand), u64::try_from(size.dimension))
-        {
-            sizes.insert(*result, (*position, dimension));
-        }
-    }
-    for (_, operation) in body.ops.iter() {
-        let Op::Control(Control::Call(call)) = &operation.op else {
-            continue;
-        };
-        let callee = module.function(&call.callee.root).map(|id| &module.functions[id]);
-        let parameters = callee.map_or(&[][..], |callee| &callee.arguments);
-        for (operand, parameter) in operation.operands.iter().zip(parameters) {
-            let name = parameter
-                .attributes
-                .get(GLOBAL_CONSTANT)
-                .and_then(|name| name.as_str());
-            if let (Some(place), Some(Ok(variable))) = (sizes.get(operand), name.map(Variable::new)) {
-                names.entry(*place).or_insert(variable);
-            }
-        }
-    }
-    names
-}
-
-/// Names that assertions say to be other sizes, which none of these names is in. They are taken from `fresh`.
-fn equalities(
-    assertions: &[Assertion],
-    fresh: &mut BTreeSet<Variable>,
-) -> Result<BTreeMap<Variable, Expr>, ExportError> {
-    let mut values: BTreeMap<Variable, Expr> = BTreeMap::new();
-    for Constraint {
-        left,
-        comparison,
-        right,
-    } in constraints(assertions)
-    {
-        if comparison != Comparison::Eq {
-            continue;
-        }
-        let (left, right) = (replaced(&left, &values)?, replaced(&right, &values)?);
-        let named = |name: &Expr, size: &Expr| {
-            let variable = name.as_variable().filter(|name| fresh.contains(*name))?;
-            let within = size.variables().contains(variable);
-            (!within).then(|| (variable.clone(), size.clone()))
-        };
-        let Some((variable, size)) = named(&left, &right).or_else(|| named(&right, &left)) else {
-            continue;
-        };
-        fresh.remove(&variable);
-        let one = BTreeMap::from([(variable.clone(), size.clone())]);
-        for value in values.values_mut() {
-            *value = replaced(value, &one)?;
-        }
-        values.insert(variable, size);
-    }
-    Ok(values)
 }
 
 pub(super) fn replaced(size: &Expr, values: &BTreeMap<Variable, Expr>) -> Result<Expr, ExportError> {
