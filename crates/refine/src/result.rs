@@ -62,14 +62,14 @@ fn types(
     regions: &[RegionTypes],
     module: &Module,
 ) -> Result<Vec<Type>, String> {
-    let operand_types: Vec<Type> = operands.iter().map(|fact| fact.ty.clone()).collect();
+    let operand_types: Vec<&Type> = operands.iter().map(|fact| &fact.ty).collect();
     let declared = &aliased(op, &operand_types, declared)?;
     let literals: Vec<Option<Literal>> = operands.iter().map(Fact::literal).collect();
     let constants: Vec<Option<&Literal>> = literals.iter().map(Option::as_ref).collect();
     let context = OpContext {
         operands: &operand_types,
         constants: &constants,
-        results: declared,
+        results: &declared.iter().collect::<Vec<_>>(),
         regions,
         module: Some(module),
     };
@@ -84,7 +84,7 @@ fn types(
 }
 
 /// The declared types; a result in the buffer of an operand has the operand's type.
-fn aliased(op: &Operation, operands: &[Type], declared: &[Type]) -> Result<Vec<Type>, String> {
+fn aliased(op: &Operation, operands: &[&Type], declared: &[Type]) -> Result<Vec<Type>, String> {
     let mut types = declared.to_vec();
     let Op::Control(Control::CustomCall(call)) = &op.op else {
         return Ok(types);
