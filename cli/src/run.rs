@@ -408,7 +408,7 @@ fn unknown_sizes(ty: &TensorType) -> String {
         .collect();
     let options: Vec<String> = variables.iter().map(|name| format!("--dim {name}=N")).collect();
     let remedy = match options.is_empty() {
-        true => "which no name says: export the program again with --shapes, which names them,".to_owned(),
+        true => "which have no names: export the program again, which names them,".to_owned(),
         false => format!("which no array tells: give {},", options.join(" ")),
     };
     format!("no random value can be made for the open sizes of {ty}, {remedy} or give the array with --input")

@@ -405,3 +405,24 @@ fn needs_are_those_that_are_not_given() {
         .says("needs b <= 2147483647")
         .says_not("-2147483648");
 }
+
+/// What no expression says is told with its function, and in the words of the program.
+#[test]
+fn what_is_no_expression_is_told() {
+    let text = "func.func @main(%x: tensor<4xf32>, %n: tensor<1xi32>, %holds: tensor<i1>) -> tensor<?xf32> {
+      stablehlo.custom_call @shape_assertion(%holds) {error_message = \"who knows\", has_side_effect = true} : (tensor<i1>) -> ()
+      %0 = call @made(%x, %n) : (tensor<4xf32>, tensor<1xi32>) -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    }
+    func.func private @made(%x: tensor<4xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {
+      %0 = stablehlo.dynamic_reshape %x, %n : (tensor<4xf32>, tensor<1xi32>) -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    }";
+    let scratch = Scratch::new();
+    let program = scratch.file("data.mlir", text);
+    run(&[&"inspect", &"--dims", &program])
+        .expect(0)
+        .says("asserts a condition that is no expression of dimensions: \"who knows\"")
+        .says("in the function `made` does not follow from its operands")
+        .says_not("--shapes");
+}

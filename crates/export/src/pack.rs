@@ -250,6 +250,7 @@ fn dim(dim: &Dim) -> manifest::Dim {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use artifact_ir::types::ElementType;
     use artifact_stablehlo::parse::parse_module;
 
     use crate::Shapes;
@@ -262,6 +263,47 @@ mod tests {
         };
         let exported = Exported::new(parse_module(text).into_module().unwrap()).unwrap();
         exported.with_shapes(&shapes).unwrap()
+    }
+
+    /// What a reader would refuse is not written: whatever made the parts disagree, the file never says so first.
+    #[test]
+    fn parts_that_disagree_are_not_written() {
+        let lies: [(fn(&mut Exported), &str); 3] = [
+            (
+                |exported| exported.signature.inputs[0].ty = Type::tensor(&[4], ElementType::F32),
+                "the manifest gives `arg0` as tensor<4xf32>, in the program it is tensor<?xf32>",
+            ),
+            (
+                |exported| exported.signature.outputs[0].ty = exported.signature.inputs[0].ty.clone(),
+                "the manifest gives `result0` as tensor<(b)xf32>",
+            ),
+            (
+                |exported| exported.signature.function = "other".into(),
+                "the manifest names the function `other`",
+            ),
+        ];
+        for (lie, said) in lies {
+            let text = "func.func @main(%x: tensor<?xf32>) -> tensor<2xf32> {
+                %0 = stablehlo.constant dense<0.0> : tensor<2xf32>
+                return %0 : tensor<2xf32>
+            }";
+            let shapes = Shapes {
+                arguments: vec![("arg0".into(), "(b,)".into())],
+                constraints: vec![],
+            };
+            let exported = Exported::new(parse_module(text).into_module().unwrap()).unwrap();
+            let mut exported = exported.with_shapes(&shapes).unwrap();
+            lie(&mut exported);
+            let mut file = std::io::Cursor::new(Vec::new());
+            let error = pack(&exported, &PackOptions::default(), &mut file).unwrap_err();
+            let error = error.to_string();
+            assert!(
+                error.starts_with("the artifact would be refused by its readers"),
+                "{error}"
+            );
+            assert!(error.contains(said), "{error}");
+            assert!(file.into_inner().is_empty());
+        }
     }
 
     /// A reader without the feature is refused by name, and the one that has it is told.
