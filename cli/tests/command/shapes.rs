@@ -48,7 +48,7 @@ impl Written {
     }
 
     /// The commands that read the program, with these values for its variables.
-    fn is_readable(self, dims: &[&str]) -> Self {
+    fn taken_by_all(self, dims: &[&str]) -> Self {
         let output = self.scratch.path("output");
         let dims: Vec<&str> = dims.iter().flat_map(|dim| ["--dim", dim]).collect();
         let with = |start: &[&dyn AsRef<std::ffi::OsStr>], dims: &[&str]| {
@@ -69,7 +69,7 @@ impl Written {
     }
 
     /// The same file, which a file of JAX can say, too.
-    fn is_for_jax(self) -> Self {
+    fn taken_by_jax(self) -> Self {
         let output = self.scratch.path("output.bin");
         run(&[&"convert", &self.artifact, &"--to", &"jax", &"-o", &output]).expect(0);
         run(&[&"inspect", &output]).expect(0);
@@ -94,7 +94,7 @@ fn refused(program: &Path, options: &[&str], says: &str) {
 
 #[test]
 fn names_and_constraints_of_a_text_travel() {
-    let written = Written::new(&rows(), &[]).is_readable(&["b=3"]).is_for_jax();
+    let written = Written::new(&rows(), &[]).taken_by_all(&["b=3"]).taken_by_jax();
     written
         .dims()
         .says("in  arg0: tensor<(b)x8xf32>")
@@ -163,7 +163,7 @@ fn assertions_without_number() {
     text += "      return %x : tensor<?xf32>\n    }";
     let scratch = Scratch::new();
     let program = scratch.file("many.mlir", text);
-    let written = Written::new(&program, &[]).is_readable(&["d0=3"]);
+    let written = Written::new(&program, &[]).taken_by_all(&["d0=3"]);
     let random = |dim: &str| run(&[&"run", &written.artifact, &"--random", &"1", &"--dim", &dim]);
     random("d0=1000").expect(3).says("d0 != 1000");
     random("d0=1299").expect(1).says("not 1299");
@@ -177,28 +177,28 @@ fn sizes_without_a_name_may_be_empty() {
     }";
     let scratch = Scratch::new();
     let program = scratch.file("open.mlir", text);
-    let written = Written::new(&program, &[]).is_readable(&["d0=0", "d1=3"]);
+    let written = Written::new(&program, &[]).taken_by_all(&["d0=0", "d1=3"]);
     written
         .dims()
         .says("out result0: tensor<(d1 + d0)xf32>")
         .says("dimension d0: at least 0");
     // A name that is given to one size is not that of another.
     Written::new(&program, &["--shapes", "arg1: (d0,)"])
-        .is_readable(&["d0=2", "d1=3"])
+        .taken_by_all(&["d0=2", "d1=3"])
         .dims()
         .says("in  arg0: tensor<(d1)xf32>")
         .says("in  arg1: tensor<(d0)xf32>")
         .says("dimension d0: at least 1")
         .says("dimension d1: at least 0");
     Written::new(&program, &["--shapes", "arg1: (n,)", "--constraint", "n >= 0"])
-        .is_readable(&["n=0", "d0=0"]);
+        .taken_by_all(&["n=0", "d0=0"]);
 }
 
 #[test]
 fn other_names_are_the_same_for_all_functions() {
     let written = Written::new(&gradients(), &["--shapes", "x: (n,)"])
-        .is_readable(&["n=3"])
-        .is_for_jax();
+        .taken_by_all(&["n=3"])
+        .taken_by_jax();
     let text = written.inspect().out;
     assert!(!text.contains("(b)") && !text.contains("[b]"), "{text}");
     assert_eq!(
@@ -207,15 +207,15 @@ fn other_names_are_the_same_for_all_functions() {
         "{text}"
     );
     Written::new(&gradients(), &["--shapes", "x: (2*k,)"])
-        .is_readable(&["k=3"])
-        .is_for_jax()
+        .taken_by_all(&["k=3"])
+        .taken_by_jax()
         .inspect()
         .says("in  x: tensor<(2*k)xf32>")
         .says("((f32[2*k], i32[]), {})");
     // Names may trade places.
     Written::new(&constrained(), &["--shapes", "x: (b,); y: (a,)"])
-        .is_readable(&["b=8", "a=3"])
-        .is_for_jax()
+        .taken_by_all(&["b=8", "a=3"])
+        .taken_by_jax()
         .inspect()
         .says("((f32[b], f32[a]), {})")
         .says("((f32[b], f32[a], f32[a], f32[a]), {})");
@@ -237,8 +237,8 @@ fn numbers_make_a_program_static() {
         (constrained(), "x: (7,); y: (3,)", vec!["a=7", "b=3"]),
     ] {
         let written = Written::new(&program, &["--shapes", shapes])
-            .is_readable(&[])
-            .is_for_jax();
+            .taken_by_all(&[])
+            .taken_by_jax();
         let fixed = written.scratch.path("fixed.artifact");
         let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"specialize", &program, &"-o", &fixed];
         for dim in &dims {
@@ -252,8 +252,8 @@ fn numbers_make_a_program_static() {
     }
     // One of two sizes: the other one stays, and so does what is left of the constraints.
     let written = Written::new(&constrained(), &["--shapes", "x: (7,)"])
-        .is_readable(&["b=3"])
-        .is_for_jax();
+        .taken_by_all(&["b=3"])
+        .taken_by_jax();
     written
         .dims()
         .says("in  x: tensor<7xf32>")
@@ -302,7 +302,7 @@ fn what_contradicts_itself_or_the_program_is_refused() {
         "artifact specialize --dim",
     );
     // Two names for one size are two names that are equal.
-    let written = Written::new(&program, &["--shapes", "arg0: (n,); arg1: (m,)"]).is_readable(&["n=3"]);
+    let written = Written::new(&program, &["--shapes", "arg0: (n,); arg1: (m,)"]).taken_by_all(&["n=3"]);
     run(&[
         &"run",
         &written.artifact,
@@ -320,7 +320,7 @@ fn what_contradicts_itself_or_the_program_is_refused() {
 /// A constraint does not loosen what the program asserts.
 #[test]
 fn constraints_join_those_of_the_program() {
-    let written = Written::new(&gradients(), &["--constraint", "b >= 0"]).is_for_jax();
+    let written = Written::new(&gradients(), &["--constraint", "b >= 0"]).taken_by_jax();
     written.dims().says("dimension b: at least 1");
     run(&[&"run", &written.artifact, &"--random", &"1", &"--dim", &"b=0"])
         .expect(3)
@@ -338,7 +338,7 @@ fn constraints_join_those_of_the_program() {
         .expect(3)
         .says("mod(b, 4) == 0: 2 == 0 does not hold");
     Written::new(&gradients(), &["--constraint", "b <= 64"])
-        .is_readable(&["b=64"])
+        .taken_by_all(&["b=64"])
         .dims()
         .says("constraint b <= 64");
 }
