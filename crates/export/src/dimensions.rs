@@ -1,5 +1,6 @@
 //! Named dimensions: shapes that a user gives a program, and how they are stored and come back.
 
+mod required;
 mod stated;
 
 use std::collections::BTreeSet;
@@ -9,11 +10,12 @@ use artifact_container::manifest;
 use artifact_dims::{Comparison, Constraint, Expr, Range, Scope, Variable, parse_shape};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Fact, RefineError, refine};
+use artifact_refine::{Fact, RefineError, Refined, Requirement, refine};
 
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
+pub(crate) use required::enforced;
 pub(crate) use stated::{constrained, opened, unstated};
 
 /// Shapes and constraints as texts of the dimension language.
@@ -48,8 +50,8 @@ pub(crate) fn named(
             )));
         }
     }
-    signature.outputs = outputs(module, entry, &signature)?;
-    Ok(signature)
+    signature.dimensions = required::within(&signature.dimensions, required::bounds(&signature.inputs))?;
+    required::completed(module, entry, signature)
 }
 
 fn position(inputs: &[Argument], name: &str) -> Result<usize, ExportError> {
@@ -190,18 +192,22 @@ fn facts(module: &Module, entry: FunctionId, signature: &Signature) -> Vec<Fact>
     types.map(Fact::of_type).collect()
 }
 
-/// The results of the entry for the shapes of the arguments.
-fn outputs(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Vec<Argument>, ExportError> {
+/// The program with all that follows from the shapes of the arguments.
+fn refined(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Refined, ExportError> {
     let facts = facts(module, entry, signature);
-    let refined = refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))?;
+    refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))
+}
+
+/// The results of the entry for the shapes of the arguments.
+fn outputs(refined: &Refined, signature: &Signature) -> Vec<Argument> {
     let results = &refined.module.functions[refined.entry].results;
     let outputs = signature.outputs.iter().zip(results);
-    Ok(outputs
+    outputs
         .map(|(output, result)| Argument {
             name: output.name.clone(),
             ty: result.ty.clone(),
         })
-        .collect())
+        .collect()
 }
 
 fn unfit(error: &RefineError) -> ExportError {
@@ -239,15 +245,16 @@ pub(crate) fn entry(signature: &Signature) -> Option<manifest::Dimensions> {
     })
 }
 
-/// The signature of a stored program with the dimensions that its manifest names, all of it checked again.
+/// The signature of a stored program with the dimensions that its manifest names, all of it checked again, and what the
+/// operations of the program need besides.
 pub(crate) fn restored(
     module: &Module,
     entry: FunctionId,
     mut signature: Signature,
     said: manifest::ProgramPart<'_>,
-) -> Result<Signature, ExportError> {
+) -> Result<(Signature, Vec<Requirement>), ExportError> {
     let Some(dimensions) = said.dimensions else {
-        return Ok(signature);
+        return Ok((signature, Vec::new()));
     };
     let mut builder = Scope::builder();
     for variable in &dimensions.variables {
@@ -262,8 +269,9 @@ pub(crate) fn restored(
     for (input, said) in signature.inputs.iter_mut().zip(&said.signature.inputs) {
         input.ty = stored_type(input, said)?;
     }
-    signature.outputs = outputs(module, entry, &signature)?;
-    Ok(signature)
+    let refined = refined(module, entry, &signature)?;
+    signature.outputs = outputs(&refined, &signature);
+    Ok((signature, refined.requirements))
 }
 
 fn variable(name: &str) -> Result<Variable, ExportError> {

@@ -6,17 +6,17 @@ use artifact_dims::{Comparison, Constraint, Expr, Scope, Variable};
 use artifact_ir::module::{FunctionId, Module, ValueId};
 use artifact_ir::op::{Control, Op, Shape};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Assertion, Fact, Refined, refine};
+use artifact_refine::{Assertion, Refined};
 
-use super::unfit;
+use super::refined;
 use crate::error::ExportError;
 use crate::signature::Signature;
 
 /// The attribute by which JAX names sizes that it passes on.
 const GLOBAL_CONSTANT: &str = "jax.global_constant";
 
-/// The signature with the constraints that the program's assertions state for its named dimensions, each at least 1. The
-/// shapes of results follow.
+/// The signature with the constraints that the program's assertions and operations state for its named dimensions, each at
+/// least 1. The shapes of results follow.
 pub(crate) fn constrained(
     module: &Module,
     entry: FunctionId,
@@ -31,8 +31,7 @@ pub(crate) fn constrained(
         &super::variables(&signature.inputs),
         constraints(&refined.assertions),
     )?;
-    signature.outputs = super::outputs(module, entry, &signature)?;
-    Ok(signature)
+    super::required::completed(module, entry, signature)
 }
 
 /// Everything that the assertions state of dimensions, each once.
@@ -47,11 +46,6 @@ fn constraints(assertions: &[Assertion]) -> Vec<Constraint> {
         }
     }
     stated
-}
-
-fn refined(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Refined, ExportError> {
-    let facts: Vec<Fact> = super::facts(module, entry, signature);
-    refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))
 }
 
 /// Whether the program itself enforces the constraints of a signature, so that whoever calls it need not know them; the
@@ -92,8 +86,8 @@ pub(crate) fn unstated(
     Ok(all.find(|constraint| !stated.dimensions.decide(constraint).is_yes()))
 }
 
-/// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts to
-/// be equal have one name: that under which JAX passes the size on, where it does.
+/// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts or needs
+/// to be equal have one name: that under which JAX passes the size on, where it does.
 pub(crate) fn opened(
     module: &Module,
     entry: FunctionId,
@@ -107,7 +101,7 @@ pub(crate) fn opened(
     signature.dimensions = Scope::default();
     // Each round but the last replaces a name, and mostly all that can be: there are no more rounds than names.
     loop {
-        let values = equalities(&refined(module, entry, &signature)?.assertions, &mut fresh)?;
+        let values = equalities(&refined(module, entry, &signature)?, &mut fresh)?;
         if values.is_empty() {
             break;
         }
@@ -203,17 +197,23 @@ fn sizes_passed_on(module: &Module, entry: FunctionId) -> HashMap<(usize, u64), 
     names
 }
 
-/// Names that assertions say to be other sizes, which none of these names is in. They are taken from `fresh`.
+/// Names that assertions and operations say to be other sizes, which none of these names is in. They are taken from `fresh`.
 fn equalities(
-    assertions: &[Assertion],
+    program: &Refined,
     fresh: &mut BTreeSet<Variable>,
 ) -> Result<BTreeMap<Variable, Expr>, ExportError> {
     let mut values: BTreeMap<Variable, Expr> = BTreeMap::new();
+    let asserted = constraints(&program.assertions);
+    // The first of two names that came up is kept.
+    let required = program.requirements.iter().map(|one| {
+        let Constraint { left, right, .. } = one.constraint.clone();
+        Constraint::new(right, Comparison::Eq, left)
+    });
     for Constraint {
         left,
         comparison,
         right,
-    } in constraints(assertions)
+    } in asserted.into_iter().chain(required)
     {
         if comparison != Comparison::Eq {
             continue;
