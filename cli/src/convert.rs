@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artifact_container::atomic::atomic_write;
-use artifact_export::{
-    Argument, Exported, JAX_STABLEHLO, StablehloVersion, StablehloVersionError, Waivers, portable,
-};
+use artifact_export::{JAX_STABLEHLO, StablehloVersion, StablehloVersionError, Waivers, portable};
 use artifact_ir::module::Module;
-use artifact_ir::types::Dim;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::print::{OperationForm, PrintOptions, print_module};
 
@@ -190,25 +187,13 @@ fn jax(input: &Path, version: StablehloVersion, allowed: &Waivers) -> Outcome<Ve
     let bytes = artifact_jax::write(&file)
         .map_err(|error| Failure::input(format!("{} is refused", input.display())).because(&error))?;
     rewriting::tell(dropped.as_ref(), input);
-    tell_open_sizes(&exported, input);
-    Ok(bytes)
-}
-
-/// Says that sizes which may be 0 may not be in JAX. Names tell whether they may, and those that may are refused.
-fn tell_open_sizes(exported: &Exported, input: &Path) {
-    let is_open = |input: &&Argument| {
-        input
-            .ty
-            .as_tensor()
-            .is_some_and(|ty| ty.dims.contains(&Dim::Unknown))
-    };
-    let inputs = exported.signature().inputs.iter();
-    let open: Vec<&str> = inputs.filter(is_open).map(|input| input.name.as_str()).collect();
+    let open = exported.sizes_that_may_be_zero();
     if !open.is_empty() {
         output::note(&format!(
-            "warning: {}: JAX takes no size of 0 where `{}` leaves one open",
+            "warning: {}: JAX takes no size of 0, which `{}` may have here",
             input.display(),
             open.join("`, `")
         ));
     }
+    Ok(bytes)
 }

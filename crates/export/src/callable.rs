@@ -12,7 +12,7 @@ use artifact_ir::types::Dim;
 
 use crate::error::ExportError;
 use crate::interface::Conventions;
-use crate::signature::Signature;
+use crate::signature::{Argument, Signature};
 
 /// What JAX calls the entry of a program.
 const MAIN: &str = "main";
@@ -67,20 +67,58 @@ fn unbounded(signature: &Signature) -> Result<(), ExportError> {
     Ok(())
 }
 
+/// Sizes that may be 0 because somebody said so. Those of which nobody did are in [`open_sizes`].
 fn never_empty(signature: &Signature) -> Result<(), ExportError> {
-    for (variable, range) in signature.dimensions.ranges() {
-        let positive = Constraint::new(
-            Expr::variable(variable.clone()),
-            Comparison::Ge,
-            Expr::constant(1),
-        );
-        if range.min < 1 && !signature.dimensions.decide(&positive).is_yes() {
+    for (variable, stated) in may_be_empty(signature) {
+        if let Some(constraint) = stated {
             return Err(ExportError::input(format!(
-                "the size '{variable}' may be 0, and those of jax.export are at least 1; leave out the constraint that lets it be 0"
+                "`{constraint}` lets the size '{variable}' be 0, and those of jax.export are at least 1; leave the constraint out"
             )));
         }
     }
     Ok(())
+}
+
+/// What JAX will not take though the program does, without anybody having asked for that: sizes of 0, by the names of the sizes,
+/// or of arguments with sizes that have none.
+pub(crate) fn open_sizes(signature: &Signature) -> Vec<String> {
+    let unnamed = |input: &&Argument| {
+        let ty = input.ty.as_tensor();
+        ty.is_some_and(|ty| ty.dims.contains(&Dim::Unknown))
+    };
+    let arguments = signature.inputs.iter().filter(unnamed);
+    let arguments = arguments.map(|input| input.name.clone());
+    let sizes = may_be_empty(signature).map(|(variable, _)| variable.name().to_owned());
+    sizes.chain(arguments).collect()
+}
+
+/// Variables that may be 0, with the constraint that lets them, if there is one.
+fn may_be_empty(signature: &Signature) -> impl Iterator<Item = (&Variable, Option<&Constraint>)> {
+    let dimensions = &signature.dimensions;
+    let empty = dimensions.ranges().filter(|(variable, range)| {
+        let size = Expr::variable((*variable).clone());
+        let positive = Constraint::new(size, Comparison::Ge, Expr::constant(1));
+        range.min < 1 && !dimensions.decide(&positive).is_yes()
+    });
+    empty.map(|(variable, _)| {
+        let mut constraints = dimensions.constraints().iter();
+        (
+            variable,
+            constraints.find(|constraint| is_least_zero(constraint, variable)),
+        )
+    })
+}
+
+/// Whether a constraint is a lower bound of a variable that allows 0.
+fn is_least_zero(constraint: &Constraint, variable: &Variable) -> bool {
+    /// Less than any size, and far from where arithmetic overflows.
+    const FAR: i64 = -(1 << 40);
+    let holds = |size: i64| {
+        let size = [(variable.clone(), size)].into_iter().collect();
+        constraint.holds(&size) == Ok(true)
+    };
+    let ordered = !matches!(constraint.comparison, Comparison::Eq | Comparison::Ne);
+    ordered && constraint.variables() == BTreeSet::from([variable.clone()]) && holds(0) && !holds(FAR)
 }
 
 fn solvable(signature: &Signature) -> Result<(), ExportError> {

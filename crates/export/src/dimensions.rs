@@ -10,7 +10,7 @@ use artifact_container::manifest;
 use artifact_dims::{Comparison, Constraint, Expr, Range, Scope, Variable, parse_shape};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Fact, RefineError, Refined, Requirement, refine};
+use artifact_refine::{Fact, RefineError, Requirement};
 
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
@@ -50,7 +50,6 @@ pub(crate) fn named(
             )));
         }
     }
-    signature.dimensions = required::within(&signature.dimensions, required::bounds(&signature.inputs))?;
     required::completed(module, entry, signature)
 }
 
@@ -192,24 +191,6 @@ fn facts(module: &Module, entry: FunctionId, signature: &Signature) -> Vec<Fact>
     types.map(Fact::of_type).collect()
 }
 
-/// The program with all that follows from the shapes of the arguments.
-fn refined(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Refined, ExportError> {
-    let facts = facts(module, entry, signature);
-    refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))
-}
-
-/// The results of the entry for the shapes of the arguments.
-fn outputs(refined: &Refined, signature: &Signature) -> Vec<Argument> {
-    let results = &refined.module.functions[refined.entry].results;
-    let outputs = signature.outputs.iter().zip(results);
-    outputs
-        .map(|(output, result)| Argument {
-            name: output.name.clone(),
-            ty: result.ty.clone(),
-        })
-        .collect()
-}
-
 fn unfit(error: &RefineError) -> ExportError {
     let diagnostic = artifact_ir::diagnostic::Diagnostic::new(error.to_string(), error.source_offset());
     ExportError::shapes(vec![diagnostic])
@@ -269,8 +250,8 @@ pub(crate) fn restored(
     for (input, said) in signature.inputs.iter_mut().zip(&said.signature.inputs) {
         input.ty = stored_type(input, said)?;
     }
-    let refined = refined(module, entry, &signature)?;
-    signature.outputs = outputs(&refined, &signature);
+    let refined = stated::refined(module, entry, &signature)?;
+    signature.outputs = required::outputs(&refined, &signature);
     Ok((signature, refined.requirements))
 }
 

@@ -68,6 +68,13 @@ impl Exported {
         below.ok_or_else(|| ExportError::input("there is no program"))
     }
 
+    /// Sizes of 0 that the program takes and JAX will not, without anybody having said so: the names of the sizes, or of
+    /// arguments with sizes that have none.
+    #[must_use]
+    pub fn sizes_that_may_be_zero(&self) -> Vec<String> {
+        callable::open_sizes(&self.signature)
+    }
+
     /// The value of a file, without the vjp.
     fn file(
         &self,

@@ -4,19 +4,20 @@
 use artifact_dims::{Comparison, Constraint, Expr, Scope, ScopeError};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType};
-use artifact_refine::Requirement;
+use artifact_refine::{Refined, Requirement};
 
-use super::{outputs, refined};
+use super::stated::refined;
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
-/// The signature with the constraints that the operations of the program put on its named dimensions, and the shapes of results
-/// that follow.
+/// The signature with the constraints that bounds and the operations of the program put on its named dimensions, and the shapes
+/// of results that follow.
 pub(super) fn completed(
     module: &Module,
     entry: FunctionId,
     mut signature: Signature,
 ) -> Result<Signature, ExportError> {
+    signature.dimensions = within(&signature.dimensions, bounds(&signature.inputs))?;
     let mut program = refined(module, entry, &signature)?;
     if !program.requirements.is_empty() {
         signature.dimensions = equal(&signature.dimensions, &program.requirements)?;
@@ -24,6 +25,17 @@ pub(super) fn completed(
     }
     signature.outputs = outputs(&program, &signature);
     Ok(signature)
+}
+
+/// The results of a program for the shapes of the arguments.
+pub(super) fn outputs(program: &Refined, signature: &Signature) -> Vec<Argument> {
+    let results = &program.module.functions[program.entry].results;
+    let outputs = signature.outputs.iter().zip(results);
+    let of_shape = outputs.map(|(output, result)| Argument {
+        name: output.name.clone(),
+        ty: result.ty.clone(),
+    });
+    of_shape.collect()
 }
 
 /// The signature of a stored program with bounds and `requirements` as constraints. Who wrote it may not have known them.
@@ -56,10 +68,7 @@ fn equal(scope: &Scope, requirements: &[Requirement]) -> Result<Scope, ExportErr
 }
 
 /// A scope with more constraints.
-pub(super) fn within(
-    scope: &Scope,
-    constraints: impl IntoIterator<Item = Constraint>,
-) -> Result<Scope, ExportError> {
+fn within(scope: &Scope, constraints: impl IntoIterator<Item = Constraint>) -> Result<Scope, ExportError> {
     extended(scope, constraints).map_err(|error| ExportError::input(error.to_string()))
 }
 
@@ -75,7 +84,7 @@ fn extended(scope: &Scope, constraints: impl IntoIterator<Item = Constraint>) ->
 }
 
 /// The bounds that the types of arguments put on named sizes.
-pub(super) fn bounds(arguments: &[Argument]) -> Vec<Constraint> {
+fn bounds(arguments: &[Argument]) -> Vec<Constraint> {
     let tensors = arguments.iter().filter_map(|argument| argument.ty.as_tensor());
     tensors.flat_map(|ty| of_tensor(ty)).collect()
 }

@@ -6,9 +6,9 @@ use artifact_dims::{Comparison, Constraint, Expr, Scope, Variable};
 use artifact_ir::module::{FunctionId, Module, ValueId};
 use artifact_ir::op::{Control, Op, Shape};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Assertion, Refined};
+use artifact_refine::{Assertion, Fact, Refined, refine};
 
-use super::refined;
+use super::unfit;
 use crate::error::ExportError;
 use crate::signature::Signature;
 
@@ -46,6 +46,16 @@ fn constraints(assertions: &[Assertion]) -> Vec<Constraint> {
         }
     }
     stated
+}
+
+/// The program with all that follows from the shapes of the arguments.
+pub(super) fn refined(
+    module: &Module,
+    entry: FunctionId,
+    signature: &Signature,
+) -> Result<Refined, ExportError> {
+    let facts: Vec<Fact> = super::facts(module, entry, signature);
+    refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))
 }
 
 /// Whether the program itself enforces the constraints of a signature, so that whoever calls it need not know them; the
