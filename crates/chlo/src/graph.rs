@@ -187,7 +187,11 @@ impl Graph {
                 known_nonexpanding_dimensions: None,
             };
             let shape = self.shape_of(like);
-            self.typed(Shape::DynamicBroadcastInDim(op), &[scalar, shape], ty.into())
+            self.typed(
+                Shape::DynamicBroadcastInDim(op.into()),
+                &[scalar, shape],
+                ty.into(),
+            )
         };
         if element.as_plain().is_some() {
             self.splats.borrow_mut().insert(key, splat.id());
@@ -321,7 +325,7 @@ impl Graph {
             known_nonexpanding_dimensions: None,
         };
         let shape = self.shape_vector(sizes);
-        self.typed(Shape::DynamicBroadcastInDim(op), &[operand, shape], ty)
+        self.typed(Shape::DynamicBroadcastInDim(op.into()), &[operand, shape], ty)
     }
 
     /// The same elements in another shape.

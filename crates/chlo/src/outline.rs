@@ -101,11 +101,7 @@ impl<'a> Copy<'a> {
             location: op.location,
             source: op.source,
         };
-        let types = op
-            .results
-            .iter()
-            .map(|value| self.old.ty(*value).clone())
-            .collect();
+        let types = op.results.iter().map(|value| self.old.ty(*value).clone());
         let copied = self.new.add_op(to, copied, types);
         let results = self.new.ops[copied].results.clone();
         self.values.extend(op.results.iter().copied().zip(results));

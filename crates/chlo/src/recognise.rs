@@ -49,6 +49,8 @@ fn recognised(body: &Body, id: OpId) -> Option<(Op, Arc<str>)> {
     }
     let op = attributes::decode(composite.name.as_str()?, &composite.composite_attributes)?;
     let op = Op::from(op);
+    let borrowed =
+        |values: &[ValueId]| -> Vec<&Type> { values.iter().map(|value| body.ty(*value)).collect() };
     let types =
         |values: &[ValueId]| -> Vec<Type> { values.iter().map(|value| body.ty(*value).clone()).collect() };
     let regions: Option<Vec<RegionTypes>> = operation
@@ -63,7 +65,7 @@ fn recognised(body: &Body, id: OpId) -> Option<(Op, Arc<str>)> {
             })
         })
         .collect();
-    let (operands, results) = (types(&operation.operands), types(&operation.results));
+    let (operands, results) = (borrowed(&operation.operands), borrowed(&operation.results));
     let context = OpContext {
         operands: &operands,
         constants: &[],

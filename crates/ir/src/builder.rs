@@ -11,7 +11,7 @@ use crate::infer;
 use crate::literal::Literal;
 use crate::location::LocationId;
 use crate::module::{
-    BlockId, Body, Definition, Function, Module, NewOperation, OpId, Parameter, Value, ValueId,
+    BlockId, Body, Definition, Function, Module, NewOperation, OpId, Parameter, Value, ValueId, ValueList,
 };
 use crate::op::{Constant, Control, Creation, Op, Sharding};
 use crate::types::Type;
@@ -197,6 +197,8 @@ impl<'m> Builder<'m> {
         regions: Vec<RegionBuilder<'_, 'm>>,
     ) -> Result<Vec<ValueId>, BuildError> {
         let operand_types = self.types_of(&op, operands)?;
+        let operand_types: Vec<&Type> = operand_types.iter().collect();
+        let result_types: Vec<&Type> = results.unwrap_or_default().iter().collect();
         let id = self.body.add_op(
             self.block,
             NewOperation::new(op.clone(), operands.to_vec()),
@@ -211,11 +213,11 @@ impl<'m> Builder<'m> {
         let cx = OpContext {
             operands: &operand_types,
             constants: &constants,
-            results: results.unwrap_or_default(),
+            results: &result_types,
             regions: &region_types,
             module: self.module,
         };
-        match result_types(&op, &cx, results) {
+        match types_of_results(&op, &cx, results) {
             Ok(types) => Ok(self.add_results(id, types)),
             Err(error) => {
                 // An operation without regions leaves no trace.
@@ -261,9 +263,9 @@ impl<'m> Builder<'m> {
             };
             self.body.values.push(Value { ty, definition })
         };
-        let results: Vec<ValueId> = types.into_iter().enumerate().map(add).collect();
+        let results: ValueList = types.into_iter().enumerate().map(add).collect();
         self.body.ops[op].results.clone_from(&results);
-        results
+        results.into_vec()
     }
 
     fn types_of(&self, op: &Op, values: &[ValueId]) -> Result<Vec<Type>, BuildError> {
@@ -280,7 +282,7 @@ impl<'m> Builder<'m> {
 }
 
 /// The result types: those given, when they are right, else the inferred ones.
-fn result_types(op: &Op, cx: &OpContext<'_>, given: Option<&[Type]>) -> Result<Vec<Type>, OpError> {
+fn types_of_results(op: &Op, cx: &OpContext<'_>, given: Option<&[Type]>) -> Result<Vec<Type>, OpError> {
     let results = given.map(<[Type]>::len);
     body::check_counts(op, [Some(cx.operands.len()), results, Some(cx.regions.len())])?;
     match given {

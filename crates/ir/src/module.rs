@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use artifact_core::entity::Arena;
 use artifact_core::entity_id;
+use smallvec::SmallVec;
 
 use crate::attribute::NamedAttributes;
 use crate::attribute::sdy::{Mesh, MeshOrRef};
@@ -41,6 +42,9 @@ entity_id! {
     /// A region of a body.
     pub struct RegionId("region");
 }
+
+/// Operands or results of an operation. Few operations have more than four; for those the list lies in the operation itself.
+pub type ValueList = SmallVec<[ValueId; 4]>;
 
 /// A program: functions, and what its exporter said about it.
 #[derive(Clone, Debug, Default)]
@@ -303,9 +307,9 @@ pub struct Operation {
     /// What it does.
     pub op: Op,
     /// What it works on.
-    pub operands: Vec<ValueId>,
+    pub operands: ValueList,
     /// What it makes.
-    pub results: Vec<ValueId>,
+    pub results: ValueList,
     /// Regions in order.
     pub regions: Vec<RegionId>,
     /// Discardable attributes.
@@ -384,7 +388,12 @@ impl Body {
     }
 
     /// Adds an operation at the end of a block, and its results.
-    pub fn add_op(&mut self, block: BlockId, op: NewOperation, result_types: Vec<Type>) -> OpId {
+    pub fn add_op(
+        &mut self,
+        block: BlockId,
+        op: NewOperation,
+        result_types: impl IntoIterator<Item = Type>,
+    ) -> OpId {
         let NewOperation {
             op,
             operands,
@@ -469,7 +478,7 @@ pub struct NewOperation {
     /// What it does.
     pub op: Op,
     /// What it works on.
-    pub operands: Vec<ValueId>,
+    pub operands: ValueList,
     /// Discardable attributes.
     pub attributes: NamedAttributes,
     /// Where it came from.
@@ -481,10 +490,10 @@ pub struct NewOperation {
 impl NewOperation {
     /// An operation that was not read from anywhere.
     #[must_use]
-    pub fn new(op: impl Into<Op>, operands: Vec<ValueId>) -> Self {
+    pub fn new(op: impl Into<Op>, operands: impl Into<ValueList>) -> Self {
         Self {
             op: op.into(),
-            operands,
+            operands: operands.into(),
             attributes: NamedAttributes::new(),
             location: LocationId::UNKNOWN,
             source: SourceOffset::NONE,

@@ -49,7 +49,7 @@ impl Copy<'_> {
                 location: op.location,
                 source: op.source,
             };
-            let types = op.results.iter().map(|value| old.ty(*value).clone()).collect();
+            let types = op.results.iter().map(|value| old.ty(*value).clone());
             let copied = self.new.add_op(to, copied, types);
             self.values.extend(
                 op.results

@@ -7,7 +7,7 @@ use artifact_core::entity::EntityId as _;
 use artifact_ir::attribute::SymbolRef;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{
-    BlockId, Body, Function, FunctionId, Module, NewOperation, OpId, ValueId, Visibility,
+    BlockId, Body, Function, FunctionId, Module, NewOperation, OpId, ValueId, ValueList, Visibility,
 };
 use artifact_ir::op::{Constant, Control, Creation, DynamicSlice, Op, Shape, Slice, Testing};
 use artifact_ir::types::{TensorType, Type};
@@ -178,7 +178,8 @@ impl Emission<'_> {
             }
             Rewritten::Other(form) => {
                 let target = &mut self.body.ops[id];
-                (target.op, target.operands, target.attributes) = (form.op, form.operands, form.attributes);
+                (target.op, target.operands, target.attributes) =
+                    (form.op, form.operands.into(), form.attributes);
                 if target.op.spec().is_some_and(|spec| spec.regions.max == Some(0)) {
                     target.regions.clear();
                 }
@@ -216,13 +217,13 @@ impl Emission<'_> {
             return false;
         };
         let typed = |shape: &[u64]| Type::from(TensorType::of_static(shape, element.clone()));
-        let mut operands = vec![op.operands[0]];
+        let mut operands = ValueList::from_slice(&[op.operands[0]]);
         for position in 0..sizes.len() as i64 {
-            let slice = Shape::Slice(Slice {
+            let slice = Shape::Slice(Box::new(Slice {
                 start_indices: vec![position],
                 limit_indices: vec![position + 1],
                 strides: vec![1],
-            });
+            }));
             let slice = self
                 .body
                 .add_op(block, NewOperation::new(slice, vec![starts]), vec![typed(&[1])]);

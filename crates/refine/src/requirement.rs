@@ -99,7 +99,7 @@ pub(crate) fn of_rules(
     context: &OpContext<'_>,
     decider: &mut Decider<'_>,
 ) -> Vec<Requirement> {
-    let types = || context.operands.iter().chain(context.results);
+    let types = || context.operands.iter().chain(context.results).copied();
     let mut sizes: Vec<Expr> = Vec::new();
     let (mut symbolic, mut numbers) = (Vec::new(), Vec::new());
     for dim in types().filter_map(Type::as_tensor).flat_map(|ty| ty.dims.iter()) {
@@ -181,9 +181,9 @@ fn must_be_equal(op: &Operation, context: &OpContext<'_>, size: &Expr, other: &E
 
 /// Whether the rules accept numbers in place of sizes; those that have none are unknown.
 fn accepts(op: &Operation, context: &OpContext<'_>, number: &impl Fn(&Expr) -> Option<Dim>) -> bool {
-    let replaced = |ty: &Type| {
+    let replaced = |ty: &&Type| {
         let Type::Tensor(tensor) = ty else {
-            return ty.clone();
+            return Type::clone(ty);
         };
         let mut tensor = TensorType::clone(tensor);
         for dim in &mut tensor.dims {
@@ -198,8 +198,8 @@ fn accepts(op: &Operation, context: &OpContext<'_>, number: &impl Fn(&Expr) -> O
     let operands: Vec<Type> = context.operands.iter().map(replaced).collect();
     let results: Vec<Type> = context.results.iter().map(replaced).collect();
     let context = OpContext {
-        operands: &operands,
-        results: &results,
+        operands: &operands.iter().collect::<Vec<_>>(),
+        results: &results.iter().collect::<Vec<_>>(),
         ..*context
     };
     infer(&op.op, &context).is_ok()

@@ -26,14 +26,14 @@ pub(crate) fn facts(
 ) -> Result<Vec<Fact>, RefineError> {
     let refuse = |reason: &dyn std::fmt::Display| RefineError::operation(op.op.name(), reason);
     let declared = &shape_operands::applied(op, operands, declared).map_err(|error| refuse(&error))?;
-    let operand_types: Vec<Type> = operands.iter().map(|fact| fact.ty.clone()).collect();
-    let declared = &aliased(op, &operand_types, declared).map_err(|error| refuse(&error))?;
+    let operand_types: Vec<&Type> = operands.iter().map(|fact| &fact.ty).collect();
+    let declared = aliased(op, &operand_types, declared).map_err(|error| refuse(&error))?;
     let literals: Vec<Option<Literal>> = operands.iter().map(Fact::literal).collect();
     let constants: Vec<Option<&Literal>> = literals.iter().map(Option::as_ref).collect();
     let context = OpContext {
         operands: &operand_types,
         constants: &constants,
-        results: declared,
+        results: &declared.iter().collect::<Vec<_>>(),
         regions,
         module: Some(module),
     };
@@ -54,7 +54,7 @@ pub(crate) fn facts(
             .and_then(|ty| elements(op, operands, ty, arithmetic));
         facts.push(Fact { ty, known });
     }
-    let results: Vec<Type> = facts.iter().map(|fact| fact.ty.clone()).collect();
+    let results: Vec<&Type> = facts.iter().map(|fact| &fact.ty).collect();
     let context = OpContext {
         results: &results,
         ..context
@@ -93,12 +93,12 @@ fn types(
             .zip(&inferred)
             .map(|(declared, inferred)| met(op, declared, &result_type(declared, inferred), arithmetic))
             .collect(),
-        Results::Inferred(_) | Results::Declared => Ok(declared.to_vec()),
+        Results::Inferred(_) | Results::Declared => Ok(declared.iter().copied().cloned().collect()),
     }
 }
 
 /// The declared types; a result in the buffer of an operand has the operand's type.
-fn aliased(op: &Operation, operands: &[Type], declared: &[Type]) -> Result<Vec<Type>, String> {
+fn aliased(op: &Operation, operands: &[&Type], declared: &[Type]) -> Result<Vec<Type>, String> {
     let mut types = declared.to_vec();
     let Op::Control(Control::CustomCall(call)) = &op.op else {
         return Ok(types);

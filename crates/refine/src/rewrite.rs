@@ -99,7 +99,7 @@ fn static_form(op: &Op, operands: &[&Fact]) -> Option<(Op, usize)> {
                 edge_padding_high: numbers(3)?,
                 interior_padding: numbers(4)?,
             };
-            (Shape::Pad(pad).into(), 2)
+            (Shape::Pad(pad.into()).into(), 2)
         }
         Op::Shape(Shape::RealDynamicSlice) => {
             let slice = Slice {
@@ -107,7 +107,7 @@ fn static_form(op: &Op, operands: &[&Fact]) -> Option<(Op, usize)> {
                 limit_indices: numbers(2)?,
                 strides: numbers(3)?,
             };
-            (Shape::Slice(slice).into(), 1)
+            (Shape::Slice(slice.into()).into(), 1)
         }
         Op::Indexing(Indexing::DynamicGather(op)) => {
             let gather = Gather {
@@ -152,7 +152,11 @@ fn resized(op: &Operation, size: &DimensionSize, operand: &Fact, result: &Fact) 
                 limit_indices,
                 strides: vec![1; to.rank()],
             };
-            Rewritten::other(Shape::Slice(slice), &op.operands[..1], op.attributes.clone())
+            Rewritten::other(
+                Shape::Slice(slice.into()),
+                &op.operands[..1],
+                op.attributes.clone(),
+            )
         }
         _ => Rewritten::Kept,
     }

@@ -29,11 +29,11 @@ pub(crate) fn spread(
         return trace.emit(op, &[value], ty);
     }
     let sizes = trace.shape_operand(shape)?;
-    let op = Shape::DynamicBroadcastInDim(DynamicBroadcastInDim {
+    let op = Shape::DynamicBroadcastInDim(Box::new(DynamicBroadcastInDim {
         broadcast_dimensions,
         known_expanding_dimensions: None,
         known_nonexpanding_dimensions: None,
-    });
+    }));
     trace.emit(op, &[value, sizes], ty)
 }
 
@@ -231,7 +231,7 @@ impl Tensor {
                     start_indices: starts,
                     strides: vec![1; shape.len()],
                 };
-                return trace.emit(Shape::Slice(slice), &[self.value], ty);
+                return trace.emit(Shape::Slice(slice.into()), &[self.value], ty);
             }
             let mut limits = self.shape.clone();
             limits[dimension] = Expr::constant(end.into());

@@ -10,7 +10,9 @@ use artifact_ir::attribute::{ComparisonDirection, ComparisonType};
 use artifact_ir::inference::{OpContext, RegionTypes, Results, infer};
 use artifact_ir::literal::Literal;
 use artifact_ir::location::{Location, LocationId, Locations};
-use artifact_ir::module::{BlockId, Body, Definition, NewOperation, OpId, Parameter, Value, ValueId};
+use artifact_ir::module::{
+    BlockId, Body, Definition, NewOperation, OpId, Parameter, Value, ValueId, ValueList,
+};
 use artifact_ir::op::{
     Binary, Compare, Concatenate, Constant, Control, Creation, DimensionSize, Elementwise, Op, Shape, Unary,
 };
@@ -150,7 +152,7 @@ impl Trace {
         let id = self
             .body
             .add_op(self.block(), NewOperation::new(op, operands.to_vec()), results);
-        Ok(self.body.ops[id].results.clone())
+        Ok(self.body.ops[id].results.to_vec())
     }
 
     fn check(
@@ -163,12 +165,12 @@ impl Trace {
         let of_another = || "a tensor of another function is used".to_owned();
         let types = operands
             .iter()
-            .map(|value| self.body.values.get(*value).map(|value| value.ty.clone()));
-        let types: Vec<Type> = types.collect::<Option<_>>().ok_or_else(of_another)?;
+            .map(|value| self.body.values.get(*value).map(|value| &value.ty));
+        let types: Vec<&Type> = types.collect::<Option<_>>().ok_or_else(of_another)?;
         let context = OpContext {
             operands: &types,
             constants: &[],
-            results,
+            results: &results.iter().collect::<Vec<_>>(),
             regions,
             module: None,
         };
@@ -253,9 +255,9 @@ impl Trace {
                 definition,
             })
         });
-        let values: Vec<ValueId> = values.collect();
+        let values: ValueList = values.collect();
         self.body.ops[op].results.clone_from(&values);
-        Ok(values)
+        Ok(values.into_vec())
     }
 
     /// A constant of which every element is the same.

@@ -53,7 +53,7 @@ fn result_type(op: &Chlo, graph: &Graph, operands: &[Term<'_>]) -> Result<Tensor
         .filter_map(|operand| graph.tensor(*operand).map(Type::Tensor))
         .collect();
     let context = OpContext {
-        operands: &types,
+        operands: &types.iter().collect::<Vec<_>>(),
         constants: &[],
         results: &[],
         regions: &[],

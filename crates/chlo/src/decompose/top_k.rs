@@ -77,7 +77,7 @@ fn first<'g>(graph: &'g Graph, all: Term<'g>, sizes: &[Size<'g>], k: u64) -> Ter
             limit_indices,
             strides: vec![1; rank],
         };
-        return graph.op(Shape::Slice(slice), &[all]);
+        return graph.op(Shape::Slice(slice.into()), &[all]);
     }
     let mut sliced = (*ty).clone();
     let mut limits = sizes.to_vec();

@@ -1,18 +1,18 @@
 //! Implicit broadcasting, as NumPy has it (upstream: `BroadcastUtils.cpp`, `ChloOps.cpp`).
 
-use super::extent::{Extent, extents};
+use super::extent::{Extent, Extents, extents};
 use super::positions;
 use crate::types::{Dim, TensorType};
 use crate::verify::context::{OpError, OpResult};
 
 /// The shape of all tensors when their trailing dimensions are aligned.
-pub(super) fn trailing(tensors: &[&TensorType]) -> OpResult<Vec<Extent>> {
+pub(super) fn trailing(tensors: &[&TensorType]) -> OpResult<Extents> {
     let rank = tensors
         .iter()
         .map(|tensor| tensor.rank())
         .max()
         .unwrap_or_default();
-    let mut result = vec![Extent::of(1); rank];
+    let mut result: Extents = std::iter::repeat_n(Extent::of(1), rank).collect();
     for tensor in tensors {
         let start = rank - tensor.rank();
         for (index, extent) in extents(tensor).iter().enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn trailing(tensors: &[&TensorType]) -> OpResult<Vec<Extent>> {
 }
 
 /// The shape of two tensors when dimension `i` of the one of lower rank goes with `dimensions[i]` of the other.
-pub(super) fn explicit(lhs: &TensorType, rhs: &TensorType, dimensions: &[i64]) -> OpResult<Vec<Extent>> {
+pub(super) fn explicit(lhs: &TensorType, rhs: &TensorType, dimensions: &[i64]) -> OpResult<Extents> {
     let (large, small) = if lhs.rank() > rhs.rank() {
         (lhs, rhs)
     } else {

@@ -4,7 +4,7 @@ use super::compatible::{ensure_elements, ensure_same_element};
 use super::contraction::{DotPositions, check_precision, product_type};
 use super::element::Elements;
 use super::elementwise::same_type;
-use super::extent::{Extent, extents, like, tensor_of};
+use super::extent::{Extent, Extents, extents, like, result_like, result_of, tensor_of};
 use super::{broadcast, positions, scan};
 use crate::attribute::{Attribute, RaggedDotDimensionNumbers};
 use crate::op::{BroadcastBinary, Chlo, ChloConstantLike, RaggedDot, TopK};
@@ -60,7 +60,7 @@ pub(super) fn rules(op: &Chlo, cx: &OpContext<'_>) -> OpResult {
         Chlo::BroadcastComplex(op) => complex(op, cx),
         Chlo::BroadcastCompare(op) => {
             let sizes = pair(op.broadcast_dimensions.as_deref(), cx, Elements::ANY_PER_AXIS)?;
-            Ok(Results::Inferred(vec![tensor_of(&sizes, ElementType::I1)]))
+            Ok(result_of(cx, &sizes, ElementType::I1))
         }
         Chlo::BroadcastSelect => select(cx),
         Chlo::Constant(op) => {
@@ -80,7 +80,7 @@ fn same(cx: &OpContext<'_>, allowed: Elements) -> OpResult {
 }
 
 /// The broadcast shape of both operands, whose elements agree.
-fn pair(dimensions: Option<&[i64]>, cx: &OpContext<'_>, allowed: Elements) -> OpResult<Vec<Extent>> {
+fn pair(dimensions: Option<&[i64]>, cx: &OpContext<'_>, allowed: Elements) -> OpResult<Extents> {
     let (lhs, rhs) = (cx.tensor(0, allowed)?, cx.tensor(1, allowed)?);
     ensure_elements(&[lhs, rhs])?;
     match dimensions {
@@ -91,10 +91,7 @@ fn pair(dimensions: Option<&[i64]>, cx: &OpContext<'_>, allowed: Elements) -> Op
 
 fn binary(op: &BroadcastBinary, cx: &OpContext<'_>, allowed: Elements) -> OpResult {
     let sizes = pair(op.broadcast_dimensions.as_deref(), cx, allowed)?;
-    Ok(Results::Inferred(vec![tensor_of(
-        &sizes,
-        cx.tensor(0, allowed)?.element.clone(),
-    )]))
+    Ok(result_of(cx, &sizes, cx.tensor(0, allowed)?.element.clone()))
 }
 
 fn complex(op: &BroadcastBinary, cx: &OpContext<'_>) -> OpResult {
@@ -103,7 +100,7 @@ fn complex(op: &BroadcastBinary, cx: &OpContext<'_>) -> OpResult {
     let element = part
         .complex_of()
         .ok_or_else(|| OpError::new(format!("{part} is no part of a complex number")))?;
-    Ok(Results::Inferred(vec![tensor_of(&sizes, element)]))
+    Ok(result_of(cx, &sizes, element))
 }
 
 fn select(cx: &OpContext<'_>) -> OpResult {
@@ -114,10 +111,7 @@ fn select(cx: &OpContext<'_>) -> OpResult {
     );
     ensure_same_element(&[on_true, on_false])?;
     let sizes = broadcast::trailing(&[pred, on_true, on_false])?;
-    Ok(Results::Inferred(vec![tensor_of(
-        &sizes,
-        on_true.element.clone(),
-    )]))
+    Ok(result_of(cx, &sizes, on_true.element.clone()))
 }
 
 fn constant_like(op: &ChloConstantLike, cx: &OpContext<'_>) -> OpResult {
@@ -129,7 +123,7 @@ fn constant_like(op: &ChloConstantLike, cx: &OpContext<'_>) -> OpResult {
         // A complex number is an attribute of a dialect that we do not know; its type must be declared.
         _ => cx.declared(0, Elements::COMPLEX)?.element.clone(),
     };
-    Ok(Results::Inferred(vec![like(operand, element)]))
+    Ok(result_like(cx, operand, element))
 }
 
 fn top_k(op: &TopK, cx: &OpContext<'_>) -> OpResult {

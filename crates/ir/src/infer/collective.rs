@@ -4,7 +4,7 @@ use super::compatible::{self, ensure_same_element, quoted};
 use super::element::Elements;
 use super::extent::{extents, like, tensor_of};
 use super::groups::{self, GroupRules};
-use super::operand::tensor;
+use super::operand::{Tensors, tensor};
 use super::region::{self, Reducer, scalars};
 use super::{indexing, positions};
 use crate::attribute::{Attribute, ChannelHandle};
@@ -168,7 +168,7 @@ fn all_to_all(op: &AllToAll, cx: &OpContext<'_>) -> OpResult {
 }
 
 /// The operands that carry data: all, or all but the last, which names the root of each.
-fn data_operands<'a>(dynamic_root: bool, cx: &OpContext<'a>) -> OpResult<Vec<&'a TensorType>> {
+fn data_operands<'a>(dynamic_root: bool, cx: &OpContext<'a>) -> OpResult<Tensors<'a>> {
     let mut operands = cx.tensors_from(0, Elements::ANY)?;
     if dynamic_root {
         let root = operands.pop();
@@ -272,7 +272,7 @@ fn sent(cx: &OpContext<'_>) -> OpResult {
         return Err(OpError::new("expects a token as its last operand"));
     };
     ensure!(
-        *token == Type::Token,
+        **token == Type::Token,
         "the last operand must be a token, but got '{token}'"
     );
     for (index, input) in inputs.iter().enumerate() {
@@ -292,7 +292,7 @@ fn received(cx: &OpContext<'_>) -> OpResult<usize> {
         return Err(OpError::new("expects at least one result"));
     };
     ensure!(
-        *token == Type::Token,
+        **token == Type::Token,
         "the last result must be a token, but the results are {}",
         quoted(cx.results)
     );

@@ -1,6 +1,8 @@
 //! When two types may be those of one value: equal, but for sizes that one side does not know and for the parameters of
 //! quantization (upstream: `isCompatibleForHloTypeInference`).
 
+use std::borrow::Borrow;
+
 use crate::types::{Element, TensorType, Type};
 use crate::verify::context::{OpResult, ensure};
 
@@ -34,8 +36,13 @@ pub(crate) fn types(a: &Type, b: &Type) -> bool {
 }
 
 /// Whether two lists of types agree one by one.
-pub(crate) fn lists(a: &[Type], b: &[Type]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| types(a, b))
+pub(crate) fn lists(a: &[impl Borrow<Type>], b: &[impl Borrow<Type>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| types(a.borrow(), b.borrow()))
+}
+
+/// Whether two lists of types are equal one by one.
+pub(crate) fn equal_lists(a: &[impl Borrow<Type>], b: &[impl Borrow<Type>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.borrow() == b.borrow())
 }
 
 /// Whether two tensor types may be those of one value.
@@ -95,10 +102,10 @@ pub(crate) fn ensure_shapes(tensors: &[&TensorType]) -> OpResult<()> {
 }
 
 /// `'tensor<f32>', 'tensor<i32>'`.
-pub(crate) fn quoted(types: &[Type]) -> String {
+pub(crate) fn quoted(types: &[impl Borrow<Type>]) -> String {
     types
         .iter()
-        .map(|ty| format!("'{ty}'"))
+        .map(|ty| format!("'{}'", ty.borrow()))
         .collect::<Vec<_>>()
         .join(", ")
 }

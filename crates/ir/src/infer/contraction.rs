@@ -1,7 +1,8 @@
 //! Products: dot and convolution.
 
 use super::element::Elements;
-use super::extent::{Extent, extents, most_specific, tensor_of};
+use super::extent::{Extent, Extents, extent, extents, most_specific, result_of};
+use super::positions::Positions;
 use super::{convolution, positions, quantization};
 use crate::attribute::{DotAlgorithm, DotDimensionNumbers, PrecisionConfig};
 use crate::op::{Contraction, Dot, DotGeneral};
@@ -41,7 +42,7 @@ pub(super) fn product_type(cx: &OpContext<'_>, sizes: &[Extent], lhs: &TensorTyp
         Some(result) => result.element.clone(),
         None => lhs.element.clone(),
     };
-    Ok(Results::Inferred(vec![tensor_of(sizes, element)]))
+    Ok(result_of(cx, sizes, element))
 }
 
 /// Not in the specification: products of vectors and matrices.
@@ -87,11 +88,10 @@ fn dot_general(op: &DotGeneral, cx: &OpContext<'_>) -> OpResult {
     }
     // C12.
     let mut sizes = numbers.batches(lhs, rhs)?;
-    let (left, right) = (extents(lhs), extents(rhs));
     let kept_left = positions::others(lhs.rank(), &[&numbers.batching[0], &numbers.contracting[0]]);
     let kept_right = positions::others(rhs.rank(), &[&numbers.batching[1], &numbers.contracting[1]]);
-    sizes.extend(kept_left.iter().map(|dim| left[*dim].clone()));
-    sizes.extend(kept_right.iter().map(|dim| right[*dim].clone()));
+    sizes.extend(kept_left.iter().map(|dim| extent(lhs, *dim)));
+    sizes.extend(kept_right.iter().map(|dim| extent(rhs, *dim)));
     product_type(cx, &sizes, lhs)
 }
 
@@ -114,8 +114,8 @@ fn check_quantized(numbers: &DotPositions, [lhs, rhs, result]: [&TensorType; 3])
 
 /// Dimension numbers as indices, left and right.
 pub(super) struct DotPositions {
-    pub(super) batching: [Vec<usize>; 2],
-    pub(super) contracting: [Vec<usize>; 2],
+    pub(super) batching: [Positions; 2],
+    pub(super) contracting: [Positions; 2],
 }
 
 impl DotPositions {
@@ -173,13 +173,12 @@ impl DotPositions {
     }
 
     /// The batching dimensions of the result.
-    pub(super) fn batches(&self, lhs: &TensorType, rhs: &TensorType) -> OpResult<Vec<Extent>> {
-        let (left, right) = (extents(lhs), extents(rhs));
+    pub(super) fn batches(&self, lhs: &TensorType, rhs: &TensorType) -> OpResult<Extents> {
         let [a, b] = &self.batching;
         a.iter()
             .zip(b)
             .enumerate()
-            .map(|(index, (a, b))| most_specific(index, &left[*a], &right[*b]))
+            .map(|(index, (a, b))| most_specific(index, &extent(lhs, *a), &extent(rhs, *b)))
             .collect()
     }
 }

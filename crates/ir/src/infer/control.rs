@@ -8,7 +8,7 @@ use super::operand::tensor;
 use super::region;
 use crate::op::{Composite, Control, GetTupleElement};
 use crate::types::{ElementType, Type};
-use crate::verify::context::{OpContext, OpError, OpResult, RegionTypes, Results, ensure};
+use crate::verify::context::{OpContext, OpError, OpResult, RegionTypes, Results, ensure, owned};
 
 pub(super) fn rules(op: &Control, cx: &OpContext<'_>) -> OpResult {
     match op {
@@ -59,7 +59,7 @@ impl Kinds {
 }
 
 /// Checks that each value is of one of the kinds.
-fn check_values(types: &[Type], role: &str, kinds: Kinds) -> OpResult<()> {
+fn check_values(types: &[&Type], role: &str, kinds: Kinds) -> OpResult<()> {
     for (index, ty) in types.iter().enumerate() {
         let allowed = match ty {
             Type::Token => kinds.token,
@@ -76,7 +76,7 @@ fn check_values(types: &[Type], role: &str, kinds: Kinds) -> OpResult<()> {
 fn after_all(cx: &OpContext<'_>) -> OpResult {
     for (index, ty) in cx.operands.iter().enumerate() {
         ensure!(
-            *ty == Type::Token,
+            **ty == Type::Token,
             "operand #{index} must be a token, but got '{ty}'"
         );
     }
@@ -87,7 +87,7 @@ fn async_start(cx: &OpContext<'_>) -> OpResult {
     let body = cx.region(0)?;
     cx.tensors_from(0, Elements::ANY)?;
     ensure!(
-        cx.operands == body.arguments.as_slice(),
+        compatible::equal_lists(cx.operands, &body.arguments),
         "operand types {} must match region argument types {}",
         quoted(cx.operands),
         quoted(&body.arguments)
@@ -214,7 +214,7 @@ fn tuple(cx: &OpContext<'_>) -> OpResult {
     };
     check_values(cx.operands, "operand", kinds)?;
     // C1.
-    Ok(Results::Inferred(vec![Type::Tuple(cx.operands.into())]))
+    Ok(Results::Inferred(vec![Type::Tuple(owned(cx.operands).into())]))
 }
 
 fn optimization_barrier(cx: &OpContext<'_>) -> OpResult {
@@ -224,7 +224,7 @@ fn optimization_barrier(cx: &OpContext<'_>) -> OpResult {
     };
     check_values(cx.operands, "operand", kinds)?;
     // C1.
-    Ok(Results::Inferred(cx.operands.to_vec()))
+    Ok(Results::Inferred(owned(cx.operands)))
 }
 
 fn while_(cx: &OpContext<'_>) -> OpResult {
@@ -253,5 +253,5 @@ fn while_(cx: &OpContext<'_>) -> OpResult {
     // C1.
     region::check_predicate("the condition", condition)?;
     // C3.
-    Ok(Results::Inferred(cx.operands.to_vec()))
+    Ok(Results::Inferred(owned(cx.operands)))
 }

@@ -19,8 +19,13 @@ pub(super) fn rules(op: &Creation, cx: &OpContext<'_>) -> OpResult {
 }
 
 fn constant(op: &Constant, cx: &OpContext<'_>) -> OpResult {
-    cx.result(0, Elements::ANY_PER_AXIS)?;
     // C1.
+    if cx
+        .result(0, Elements::ANY_PER_AXIS)?
+        .is_some_and(|declared| *declared == **op.value.ty())
+    {
+        return Ok(Results::Declared);
+    }
     let mut ty = (**op.value.ty()).clone();
     if let (Some(declared), Element::Plain(_)) = (cx.result(0, Elements::ANY_PER_AXIS)?, &ty.element)
         && let Element::Quantized(quantized) = &declared.element

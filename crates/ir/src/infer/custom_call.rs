@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
+use std::borrow::Borrow;
+
 use super::compatible;
 use crate::attribute::{Attribute, CustomCallApiVersion, OutputOperandAlias};
 use crate::op::CustomCall;
 use crate::types::Type;
-use crate::verify::context::{OpContext, OpError, OpResult, Results, ensure};
+use crate::verify::context::{OpContext, OpError, OpResult, Results, ensure, owned};
 
 /// Longest layout that is read: no tensor has a rank near it.
 const LAYOUT_MAX: usize = 1 << 10;
@@ -30,8 +32,8 @@ pub(super) fn rules(op: &CustomCall, cx: &OpContext<'_>) -> OpResult {
 /// What output indices of aliases lead into: the only result, or the tuple of all.
 fn output_type(cx: &OpContext<'_>) -> Type {
     match cx.results {
-        [only] => only.clone(),
-        many => Type::Tuple(many.into()),
+        [only] => Type::clone(only),
+        many => Type::Tuple(owned(many).into()),
     }
 }
 
@@ -54,7 +56,7 @@ fn check_layouts(op: &CustomCall, cx: &OpContext<'_>) -> OpResult<()> {
     }
 }
 
-fn check_layout_list(role: &str, types: &[Type], layouts: &Attribute) -> OpResult<()> {
+fn check_layout_list(role: &str, types: &[impl Borrow<Type>], layouts: &Attribute) -> OpResult<()> {
     let Attribute::Array(layouts) = layouts else {
         return Err(OpError::new(format!(
             "{role}_layouts must be an array of layouts"
@@ -73,7 +75,7 @@ fn check_layout_list(role: &str, types: &[Type], layouts: &Attribute) -> OpResul
         };
         let order = order
             .ok_or_else(|| OpError::new(format!("layout {index} of {role}s must be a vector of indices")))?;
-        check_layout(role, index, ty, &order)?;
+        check_layout(role, index, ty.borrow(), &order)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::compatible::{self, ensure_elements, ensure_same_element, ensure_shapes};
 use super::element::Elements;
-use super::extent::{combine, like, most_specific};
+use super::extent::{combine, most_specific, result_like};
 use super::quantization;
 use crate::attribute::{ResultAccuracy, ResultAccuracyMode};
 use crate::op::{Binary, Elementwise, ReducePrecision, Transcendental, Unary};
@@ -66,7 +66,7 @@ pub(super) fn unary(op: &Unary, cx: &OpContext<'_>) -> OpResult {
         (ResultElement::Part, Element::Plain(element)) => element.part().into(),
         (ResultElement::Part | ResultElement::Same, element) => element.clone(),
     };
-    Ok(Results::Inferred(vec![like(operand, element)]))
+    Ok(result_like(cx, operand, element))
 }
 
 /// Tolerances are not negative, and only count when the mode says so (spec, "ResultAccuracy").
@@ -210,10 +210,7 @@ fn compare(cx: &OpContext<'_>) -> OpResult {
     ensure_elements(&[lhs, rhs])?;
     ensure_shapes(&[lhs, rhs])?;
     // C3 is not checked: released artifacts compare floats as SIGNED, and the order is that of the element type all the same.
-    let Type::Tensor(operand) = combine(&[lhs, rhs], most_specific)? else {
-        return Err(OpError::new("requires tensor operands"));
-    };
-    Ok(Results::Inferred(vec![like(&operand, ElementType::I1)]))
+    like_both(cx, [lhs, rhs], ElementType::I1)
 }
 
 fn complex(cx: &OpContext<'_>) -> OpResult {
@@ -221,14 +218,22 @@ fn complex(cx: &OpContext<'_>) -> OpResult {
     // C1.
     ensure_same_element(&[lhs, rhs])?;
     ensure_shapes(&[lhs, rhs])?;
-    let Type::Tensor(operand) = combine(&[lhs, rhs], most_specific)? else {
-        return Err(OpError::new("requires tensor operands"));
-    };
     let element = lhs.element.storage().complex_of();
     let element =
         element.ok_or_else(|| OpError::new(format!("'{lhs}' cannot be part of a complex number")))?;
     // C2, C3.
-    Ok(Results::Inferred(vec![like(&operand, element)]))
+    like_both(cx, [lhs, rhs], element)
+}
+
+/// A result of the shape of both operands with another element.
+fn like_both(cx: &OpContext<'_>, [lhs, rhs]: [&TensorType; 2], element: ElementType) -> OpResult {
+    if lhs.dims == rhs.dims && lhs.encoding == rhs.encoding {
+        return Ok(result_like(cx, lhs, element));
+    }
+    match combine(&[lhs, rhs], most_specific)? {
+        Type::Tensor(operand) => Ok(result_like(cx, &operand, element)),
+        _ => Err(OpError::new("requires tensor operands")),
+    }
 }
 
 fn convert(cx: &OpContext<'_>) -> OpResult {
@@ -275,10 +280,7 @@ fn select(cx: &OpContext<'_>) -> OpResult {
 fn uniform_dequantize(cx: &OpContext<'_>) -> OpResult {
     let operand = cx.tensor(0, Elements::QUANTIZED)?;
     // C1, C2.
-    Ok(Results::Inferred(vec![like(
-        operand,
-        operand.element.expressed(),
-    )]))
+    Ok(result_like(cx, operand, operand.element.expressed()))
 }
 
 fn uniform_quantize(cx: &OpContext<'_>) -> OpResult {

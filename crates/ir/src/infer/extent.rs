@@ -1,9 +1,10 @@
 //! Sizes of dimensions together with their upper bounds, and how they combine (bounded dynamism; upstream `Base.cpp`).
 
 use artifact_dims::{Expr, ExprError};
+use smallvec::SmallVec;
 
 use crate::types::{Dim, Element, Encoding, TensorType, Type};
-use crate::verify::context::{OpError, OpResult, ensure};
+use crate::verify::context::{OpContext, OpError, OpResult, Results, ensure};
 
 /// The size of a dimension and, where it is not a number, an upper bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +74,21 @@ fn number(value: u64) -> Result<Expr, ExprError> {
         .map_err(|_| ExprError::Overflow)
 }
 
+/// One extent for each dimension. Few tensors have more than six.
+pub(crate) type Extents = SmallVec<[Extent; 6]>;
+
 /// The extent of each dimension of a tensor.
-pub(crate) fn extents(tensor: &TensorType) -> Vec<Extent> {
+pub(crate) fn extents(tensor: &TensorType) -> Extents {
+    (0..tensor.rank()).map(|index| extent(tensor, index)).collect()
+}
+
+/// The extent of a dimension that the tensor has.
+pub(crate) fn extent(tensor: &TensorType, index: usize) -> Extent {
     let bounds = tensor.bounds().unwrap_or_default();
-    let extent = |(index, size): (usize, &Dim)| Extent {
-        size: size.clone(),
+    Extent {
+        size: tensor.dims[index].clone(),
         bound: bounds.get(index).copied().flatten(),
-    };
-    tensor.dims.iter().enumerate().map(extent).collect()
+    }
 }
 
 /// The tensor type with these extents.
@@ -93,6 +101,54 @@ pub(crate) fn tensor_of(extents: &[Extent], element: impl Into<Element>) -> Type
         ));
     }
     tensor.into()
+}
+
+/// The answer of an operation of which each result has these extents and one of the elements. No type is made where those that
+/// are declared are just these.
+pub(crate) fn results_of(
+    cx: &OpContext<'_>,
+    extents: &[Extent],
+    elements: impl IntoIterator<Item = Element> + Clone,
+) -> Results {
+    let is = |ty: &Type, element: &Element| match ty {
+        Type::Tensor(tensor) => {
+            tensor.encoding.is_none()
+                && tensor.element == *element
+                && tensor.rank() == extents.len()
+                && extents
+                    .iter()
+                    .zip(&tensor.dims)
+                    .all(|(extent, dim)| extent.bound.is_none() && extent.size == *dim)
+        }
+        _ => false,
+    };
+    let mut declared = cx.results.iter();
+    let mut wanted = elements.clone().into_iter();
+    if wanted.all(|element| declared.next().is_some_and(|ty| is(ty, &element))) && declared.next().is_none() {
+        return Results::Declared;
+    }
+    let made = elements.into_iter().map(|element| tensor_of(extents, element));
+    Results::Inferred(made.collect())
+}
+
+/// The answer of an operation of one result: a tensor of these extents.
+pub(crate) fn result_of(cx: &OpContext<'_>, extents: &[Extent], element: impl Into<Element>) -> Results {
+    results_of(cx, extents, [element.into()])
+}
+
+/// The answer of an operation of one result: the shape, bounds and encoding of a tensor with another element.
+pub(crate) fn result_like(cx: &OpContext<'_>, tensor: &TensorType, element: impl Into<Element>) -> Results {
+    let element = element.into();
+    match cx.results {
+        [Type::Tensor(result)]
+            if result.element == element
+                && result.dims == tensor.dims
+                && result.encoding == tensor.encoding =>
+        {
+            Results::Declared
+        }
+        _ => Results::Inferred(vec![like(tensor, element)]),
+    }
 }
 
 /// A value of both extents: what is known of either is known of both.

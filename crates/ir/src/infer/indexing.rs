@@ -1,7 +1,7 @@
 //! Gather and scatter.
 
 use super::element::Elements;
-use super::extent::{Extent, extents, like, tensor_of};
+use super::extent::{Extent, Extents, extents, like, result_of, tensor_of};
 use super::positions;
 use super::region::{self, Reducer};
 use super::scatter;
@@ -28,7 +28,7 @@ fn gather(op: &Gather, cx: &OpContext<'_>) -> OpResult {
     if let Some(result) = cx.result(0, Elements::ANY)? {
         super::compatible::ensure_same_element(&[operand, result])?;
     }
-    infer(&op.dimension_numbers, operand, indices, &sizes)
+    infer(cx, &op.dimension_numbers, operand, indices, &sizes)
 }
 
 fn dynamic_gather(op: &DynamicGather, cx: &OpContext<'_>) -> OpResult {
@@ -43,17 +43,13 @@ fn dynamic_gather(op: &DynamicGather, cx: &OpContext<'_>) -> OpResult {
     );
     let sizes = match cx.constant(2) {
         Some(sizes) => check_slices(&op.dimension_numbers, operand, &sizes)?,
-        None => vec![Extent::UNKNOWN; operand.rank()],
+        None => std::iter::repeat_n(Extent::UNKNOWN, operand.rank()).collect(),
     };
-    infer(&op.dimension_numbers, operand, indices, &sizes)
+    infer(cx, &op.dimension_numbers, operand, indices, &sizes)
 }
 
 /// Slice sizes are at most 1 where a dimension is dropped (C9, C12), and within the operand (C21).
-fn check_slices(
-    numbers: &GatherDimensionNumbers,
-    operand: &TensorType,
-    sizes: &[i64],
-) -> OpResult<Vec<Extent>> {
+fn check_slices(numbers: &GatherDimensionNumbers, operand: &TensorType, sizes: &[i64]) -> OpResult<Extents> {
     positions::ensure_length(
         "slice_sizes",
         sizes.len(),
@@ -74,7 +70,7 @@ fn check_slices(
         }
     }
     let extent = |(index, size): (usize, &i64)| {
-        let size = positions::size(&format!("slice size of dimension {index}"), *size)?;
+        let size = positions::size(format_args!("slice size of dimension {index}"), *size)?;
         ensure!(
             operand.dims[index].as_static().is_none_or(|dim| size <= dim),
             "slice size {size} is larger than the size {} of operand dimension {index} (C21)",
@@ -199,6 +195,7 @@ fn result_rank(numbers: &GatherDimensionNumbers, indices: &TensorType, vector: u
 
 /// C22: offset dimensions have the sizes of the slice, others those of the indices.
 fn infer(
+    cx: &OpContext<'_>,
     numbers: &GatherDimensionNumbers,
     operand: &TensorType,
     indices: &TensorType,
@@ -220,7 +217,7 @@ fn infer(
         .into_iter()
         .map(|dim| of_indices[dim].clone());
     let mut slices = kept.into_iter().map(|dim| slice[dim].clone());
-    let result: Option<Vec<Extent>> = (0..rank)
+    let result: Option<Extents> = (0..rank)
         .map(|dim| {
             if offsets.contains(&dim) {
                 slices.next()
@@ -231,10 +228,7 @@ fn infer(
         .collect();
     let result =
         result.ok_or_else(|| OpError::new("has dimension numbers that do not add up to a result shape"))?;
-    Ok(Results::Inferred(vec![tensor_of(
-        &result,
-        operand.element.clone(),
-    )]))
+    Ok(result_of(cx, &result, operand.element.clone()))
 }
 
 /// Not in the specification: slices along `dim`, with leading batch dimensions.
@@ -244,8 +238,8 @@ fn torch_index_select(op: &TorchIndexSelect, cx: &OpContext<'_>) -> OpResult {
     let batches = positions::dimension_or_end("batch_dims", op.batch_dims, index.rank().min(dim))?;
     let result = cx.declared(0, Elements::ANY)?;
     let mut sizes = extents(operand);
-    let of_index = extents(index).split_off(batches);
-    sizes.splice(dim..=dim, of_index);
+    sizes.remove(dim);
+    sizes.insert_many(dim, extents(index).into_iter().skip(batches));
     let expected = tensor_of(&sizes, operand.element.clone());
     ensure!(
         super::compatible::types(&expected, &result.clone().into()),

@@ -2,7 +2,7 @@
 
 use super::compatible::{ensure_elements, shapes};
 use super::element::Elements;
-use super::extent::{Extent, extents, tensor_of};
+use super::extent::{Extent, extents, result_of, tensor_of};
 use super::positions;
 use crate::attribute::{FftType, Transpose};
 use crate::op::{BatchNorm, Fft, Linalg, TriangularSolve};
@@ -134,7 +134,7 @@ fn fft(op: &Fft, cx: &OpContext<'_>) -> OpResult {
             element.part()
         }
     };
-    Ok(Results::Inferred(vec![tensor_of(&sizes, element)]))
+    Ok(result_of(cx, &sizes, element))
 }
 
 /// Transformed dimensions have the length of the transform (C4, C5).

@@ -1,5 +1,7 @@
 //! Access to an operation's operands, results and regions together with the constraints that ODS puts on each.
 
+use smallvec::SmallVec;
+
 use super::element::Elements;
 use crate::types::{TensorType, Type};
 use crate::verify::context::{OpContext, OpError, OpResult, RegionTypes, ensure};
@@ -8,11 +10,15 @@ use crate::verify::types::RANK_MAX;
 /// The longest constant that is read as a shape or a list of positions: no tensor has a rank near it.
 const SHAPE_OPERAND_MAX: usize = 1 << 16;
 
+/// Operands that are tensors. Few operations have more than four.
+pub(crate) type Tensors<'a> = SmallVec<[&'a TensorType; 4]>;
+
 impl<'a> OpContext<'a> {
     /// The type of an operand.
     pub(crate) fn operand(&self, index: usize) -> OpResult<&'a Type> {
         self.operands
             .get(index)
+            .copied()
             .ok_or_else(|| OpError::new(format!("operand #{index} is missing")))
     }
 
@@ -31,10 +37,12 @@ impl<'a> OpContext<'a> {
     }
 
     /// The operands from `start` on, all of which must be tensors with one of the elements.
-    pub(crate) fn tensors_from(&self, start: usize, allowed: Elements) -> OpResult<Vec<&'a TensorType>> {
-        (start..self.operands.len())
-            .map(|index| self.tensor(index, allowed))
-            .collect()
+    pub(crate) fn tensors_from(&self, start: usize, allowed: Elements) -> OpResult<Tensors<'a>> {
+        let mut tensors = Tensors::new();
+        for index in start..self.operands.len() {
+            tensors.push(self.tensor(index, allowed)?);
+        }
+        Ok(tensors)
     }
 
     /// An operand that must be a scalar: a tensor of rank 0.

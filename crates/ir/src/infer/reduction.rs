@@ -2,8 +2,8 @@
 
 use super::compatible::{self, ensure_shapes};
 use super::element::Elements;
-use super::extent::{Extent, extents, like, tensor_of};
-use super::operand::any_tensor;
+use super::extent::{Extents, extent, extents, like, result_like, results_of, tensor_of};
+use super::operand::{Tensors, any_tensor};
 use super::positions;
 use super::region::{self, Reducer};
 use super::window::{self, WindowAttributes};
@@ -64,11 +64,11 @@ fn map(op: &Map, cx: &OpContext<'_>) -> OpResult {
         returned.rank() == 0,
         "the computation must return a scalar, but returns '{returned}' (C4)"
     );
-    Ok(Results::Inferred(vec![like(first, returned.element.clone())]))
+    Ok(result_like(cx, first, returned.element.clone()))
 }
 
 /// Inputs and as many initial values (`reduce_i2`, `reduce_window_c1`).
-fn halves<'a>(cx: &OpContext<'a>) -> OpResult<(Vec<&'a TensorType>, Vec<TensorType>)> {
+fn halves<'a>(cx: &OpContext<'a>) -> OpResult<(Tensors<'a>, Tensors<'a>)> {
     let count = cx.operands.len() / 2;
     ensure!(
         count > 0 && cx.operands.len() == 2 * count,
@@ -76,7 +76,7 @@ fn halves<'a>(cx: &OpContext<'a>) -> OpResult<(Vec<&'a TensorType>, Vec<TensorTy
         cx.operands.len()
     );
     let mut inputs = cx.tensors_from(0, Elements::ANY)?;
-    let initial = inputs.split_off(count).into_iter().cloned().collect();
+    let initial = inputs.drain(count..).collect();
     for other in &inputs[1..] {
         ensure!(
             compatible::shapes(inputs[0], other),
@@ -103,14 +103,8 @@ fn reduce(op: &Reduce, cx: &OpContext<'_>) -> OpResult {
     };
     let elements = region::check(&reducer, cx.region(0)?)?;
     // C7, C8.
-    let all = extents(inputs[0]);
-    let kept: Vec<Extent> = kept.iter().map(|dim| all[*dim].clone()).collect();
-    Ok(Results::Inferred(
-        elements
-            .into_iter()
-            .map(|element| tensor_of(&kept, element))
-            .collect(),
-    ))
+    let kept: Extents = kept.iter().map(|dim| extent(inputs[0], *dim)).collect();
+    Ok(results_of(cx, &kept, elements.iter().cloned()))
 }
 
 fn reduce_window(op: &ReduceWindow, cx: &OpContext<'_>) -> OpResult {

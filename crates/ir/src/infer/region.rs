@@ -1,23 +1,28 @@
 //! Regions that reduce (spec: `reduce_c6`, `reduce_window_c13`, `scatter_c23`, `select_and_scatter_c10`, `all_reduce_c5`,
 //! `reduce_scatter_c7`).
 
+use std::borrow::Borrow;
+
 use super::compatible;
 use super::operand::any_tensor;
 use crate::types::{Dim, Element, ElementClass, ElementType, TensorType, Type};
 use crate::verify::context::{OpResult, RegionTypes, ensure};
 
 /// What a reducer works on.
-pub(super) struct Reducer<'a> {
+pub(super) struct Reducer<'a, T = TensorType> {
     /// The tensors whose elements are reduced.
     pub(super) inputs: &'a [&'a TensorType],
     /// The types that accumulation starts from, one per input.
-    pub(super) initial: &'a [TensorType],
+    pub(super) initial: &'a [T],
     /// Sizes that arguments may have; empty when they must be scalars.
     pub(super) sizes: &'a [Dim],
 }
 
 /// Checks a region that takes accumulators, then elements, and returns accumulators; gives the accumulators' elements.
-pub(super) fn check(reducer: &Reducer<'_>, region: &RegionTypes) -> OpResult<Vec<Element>> {
+pub(super) fn check<T: Borrow<TensorType>>(
+    reducer: &Reducer<'_, T>,
+    region: &RegionTypes,
+) -> OpResult<Vec<Element>> {
     let count = reducer.inputs.len();
     ensure!(
         region.arguments.len() == 2 * count,
@@ -43,8 +48,8 @@ pub(super) fn check(reducer: &Reducer<'_>, region: &RegionTypes) -> OpResult<Vec
     Ok(result)
 }
 
-fn check_one(
-    reducer: &Reducer<'_>,
+fn check_one<T: Borrow<TensorType>>(
+    reducer: &Reducer<'_, T>,
     index: usize,
     [accumulator, element, returned]: [&TensorType; 3],
 ) -> OpResult<()> {
@@ -57,7 +62,7 @@ fn check_one(
         "argument {} of the reducing region, '{element}', must have the type that it returns, '{returned}'",
         reducer.inputs.len() + index
     );
-    let (initial, input) = (&reducer.initial[index], reducer.inputs[index]);
+    let (initial, input) = (reducer.initial[index].borrow(), reducer.inputs[index]);
     ensure!(
         compatible::shapes(initial, returned),
         "the reducing region returns the shape of '{returned}', but the initial value has that of '{initial}'"

@@ -97,7 +97,7 @@ fn check_numbers(
     let names = ["scatter_dims_to_operand_dims", "input_batching_dims"];
     positions::ensure_distinct(names, [scatter_dims_to_operand_dims, input_batching_dims])?;
     positions::dimensions(names[0], scatter_dims_to_operand_dims, input.rank())?;
-    let skipped: Vec<usize> = positions::dimensions(
+    let skipped = positions::dimensions(
         "dropped dimensions",
         &[inserted_window_dims.as_slice(), input_batching_dims].concat(),
         input.rank(),

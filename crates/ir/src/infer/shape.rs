@@ -4,7 +4,11 @@ use artifact_dims::{Expr, ExprError};
 
 use super::compatible::{ensure_elements, ensure_same_element};
 use super::element::Elements;
-use super::extent::{Extent, concatenated, extents, like, most_specific, tensor_of, with_foreign_encoding};
+use super::extent::{
+    Extent, Extents, concatenated, extent, extents, like, most_specific, result_of, tensor_of,
+    with_foreign_encoding,
+};
+use super::positions::Positions;
 use super::{dynamic_shape, positions, quantization};
 use crate::op::{
     Broadcast, BroadcastInDim, Concatenate, DimensionSize, DynamicSlice, Pad, Reverse, Shape, Slice,
@@ -40,10 +44,7 @@ fn broadcast(op: &Broadcast, cx: &OpContext<'_>) -> OpResult {
     let new = |size: &i64| positions::size("a size in broadcast_sizes", *size).map(Extent::of);
     let mut sizes = op.broadcast_sizes.iter().map(new).collect::<OpResult<Vec<_>>>()?;
     sizes.extend(extents(operand));
-    Ok(Results::Inferred(vec![tensor_of(
-        &sizes,
-        operand.element.clone(),
-    )]))
+    Ok(result_of(cx, &sizes, operand.element.clone()))
 }
 
 /// A result that must be static, or have one dimension that is bounded and no other that is not a number.
@@ -83,7 +84,7 @@ pub(super) fn broadcast_positions(
     attribute: &[i64],
     operand: &TensorType,
     result: &TensorType,
-) -> OpResult<Vec<usize>> {
+) -> OpResult<Positions> {
     let name = "broadcast_dimensions";
     positions::ensure_length(name, attribute.len(), operand.rank(), "the rank of the operand")?;
     positions::ensure_unique(name, attribute)?;
@@ -148,10 +149,7 @@ fn dynamic_slice(op: &DynamicSlice, cx: &OpContext<'_>) -> OpResult {
         result.push(Extent::of(size));
     }
     // C1, C5.
-    Ok(Results::Inferred(vec![tensor_of(
-        &result,
-        operand.element.clone(),
-    )]))
+    Ok(result_of(cx, &result, operand.element.clone()))
 }
 
 /// One scalar index for each dimension, all of one type (`dynamic_slice` C2, C3; `dynamic_update_slice` C4, C5).
@@ -222,7 +220,7 @@ fn set_dimension_size(op: &DimensionSize, cx: &OpContext<'_>) -> OpResult {
     {
         *extent = Extent::of(size);
     }
-    Ok(Results::Inferred(vec![tensor_of(&all, operand.element.clone())]))
+    Ok(result_of(cx, &all, operand.element.clone()))
 }
 
 fn pad(op: &Pad, cx: &OpContext<'_>) -> OpResult {
@@ -351,8 +349,8 @@ pub(super) fn slice_type(operand: &TensorType, lists: [&[i64]; 3]) -> OpResult<T
 
 /// Number of positions from `start` to `limit` in steps (C3 to C5); `size` is that of the dimension, or its bound.
 fn sliced(index: usize, size: Option<u64>, [start, limit, stride]: [i64; 3]) -> OpResult<u64> {
-    let from = positions::size(&format!("start index of dimension {index}"), start)?;
-    let to = positions::size(&format!("limit index of dimension {index}"), limit)?;
+    let from = positions::size(format_args!("start index of dimension {index}"), start)?;
+    let to = positions::size(format_args!("limit index of dimension {index}"), limit)?;
     if let Some(size) = size {
         ensure!(
             to <= size,
@@ -363,7 +361,7 @@ fn sliced(index: usize, size: Option<u64>, [start, limit, stride]: [i64; 3]) -> 
         from <= to,
         "start index {from} is larger than limit index {to} in dimension {index} (C3)"
     );
-    let step = positions::positive(&format!("stride of dimension {index}"), stride)?;
+    let step = positions::positive(format_args!("stride of dimension {index}"), stride)?;
     Ok((to - from).div_ceil(step))
 }
 
@@ -379,8 +377,7 @@ fn transpose(op: &Transpose, cx: &OpContext<'_>) -> OpResult {
     )?;
     positions::ensure_unique(name, &op.permutation)?;
     let permutation = positions::dimensions(name, &op.permutation, operand.rank())?;
-    let from = extents(operand);
-    let sizes: Vec<Extent> = permutation.iter().map(|dim| from[*dim].clone()).collect();
+    let sizes: Extents = permutation.iter().map(|dim| extent(operand, *dim)).collect();
     let mut inferred = tensor_of(&sizes, operand.element.clone());
     if let Some(result) = cx.result(0, Elements::ANY_PER_AXIS)? {
         // C1, C4. The axis of a quantized result is its own.

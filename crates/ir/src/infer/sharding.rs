@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::compatible::quoted;
+use super::compatible::{equal_lists, quoted};
 use super::operand::any_tensor;
 use crate::attribute::ByteString;
 use crate::attribute::sdy::{Mesh, PropagationDirection, TensorSharding, TensorShardingPerValue};
@@ -66,14 +66,15 @@ fn same(cx: &OpContext<'_>) -> OpResult {
 fn named_computation(op: &NamedComputation, cx: &OpContext<'_>) -> OpResult {
     let body = cx.region(0)?;
     ensure!(
-        body.arguments == cx.operands,
+        equal_lists(&body.arguments, cx.operands),
         "expects block arguments of the operands' types {}, but has {}",
         quoted(cx.operands),
         quoted(&body.arguments)
     );
+    let returns: Vec<&Type> = body.returns.iter().collect();
     let lists = [
         ("in_shardings", &op.in_shardings, cx.operands),
-        ("out_shardings", &op.out_shardings, body.returns.as_slice()),
+        ("out_shardings", &op.out_shardings, &returns),
     ];
     for (name, shardings, types) in lists {
         if let Some(shardings) = shardings {
@@ -102,7 +103,7 @@ fn manual_computation(op: &ManualComputation, cx: &OpContext<'_>) -> OpResult {
 fn check_side(
     kind: &str,
     shardings: &TensorShardingPerValue,
-    global: &[Type],
+    global: &[&Type],
     local: &[Type],
     manual: &HashSet<&ByteString>,
     cx: &OpContext<'_>,

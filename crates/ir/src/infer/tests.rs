@@ -58,19 +58,19 @@ fn check(op: impl Into<Op>, operands: &[Type], expected: Result<&[Type], &str>) 
 }
 
 fn pad(low: i64, high: i64, interior: i64) -> Shape {
-    Shape::Pad(Pad {
+    Shape::Pad(Box::new(Pad {
         edge_padding_low: vec![low],
         edge_padding_high: vec![high],
         interior_padding: vec![interior],
-    })
+    }))
 }
 
 fn slice(start: i64, limit: i64, stride: i64) -> Shape {
-    Shape::Slice(Slice {
+    Shape::Slice(Box::new(Slice {
         start_indices: vec![start],
         limit_indices: vec![limit],
         strides: vec![stride],
-    })
+    }))
 }
 
 #[test]

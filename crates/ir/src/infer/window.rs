@@ -55,7 +55,7 @@ pub(super) fn windows(sizes: &[Dim], attributes: &WindowAttributes<'_>) -> OpRes
     }
     let number = |name: &str, list: Option<&[i64]>, index: usize| match list.and_then(|list| list.get(index))
     {
-        Some(value) => positions::positive(&format!("{name} of window dimension {index}"), *value),
+        Some(value) => positions::positive(format_args!("{name} of window dimension {index}"), *value),
         None => Ok(1),
     };
     let window = |(index, size): (usize, &Dim)| {
@@ -81,7 +81,7 @@ pub(super) fn windows(sizes: &[Dim], attributes: &WindowAttributes<'_>) -> OpRes
 /// Window sizes as an attribute has them.
 pub(super) fn sizes(attribute: &[i64]) -> OpResult<Vec<Dim>> {
     let size = |(index, value): (usize, &i64)| {
-        positions::positive(&format!("size of window dimension {index}"), *value).map(Dim::Static)
+        positions::positive(format_args!("size of window dimension {index}"), *value).map(Dim::Static)
     };
     attribute.iter().enumerate().map(size).collect()
 }

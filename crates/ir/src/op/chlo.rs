@@ -100,7 +100,7 @@ op_family! {
         /// lhs, rhs, group sizes.
         RaggedDot(Box<RaggedDot>) = "chlo.ragged_dot": n(3) => n(1),
         /// inputs, then initial values; the region takes slices and carries, and returns outputs and carries.
-        Scan(ChloScan) = "chlo.scan": from(1) => from(1); regions n(1),
+        Scan(Box<ChloScan>) = "chlo.scan": from(1) => from(1); regions n(1),
         /// Hyperbolic sine.
         Sinh = "chlo.sinh": n(1) => n(1),
         /// x * x.

@@ -10,17 +10,17 @@ op_family! {
     /// Collectives, point-to-point transfers and host transfers.
     Collective {
         /// Concatenates the operands of a group.
-        AllGather(AllGather) = "stablehlo.all_gather": from(1) => from(1),
+        AllGather(Box<AllGather>) = "stablehlo.all_gather": from(1) => from(1),
         /// Reduces the operands of a group.
-        AllReduce(AllReduce) = "stablehlo.all_reduce": from(1) => from(1); regions n(1),
+        AllReduce(Box<AllReduce>) = "stablehlo.all_reduce": from(1) => from(1); regions n(1),
         /// Exchanges parts within a group.
-        AllToAll(AllToAll) = "stablehlo.all_to_all": from(1) => from(1),
+        AllToAll(Box<AllToAll>) = "stablehlo.all_to_all": from(1) => from(1),
         /// Copies from one process of a group to the others.
-        CollectiveBroadcast(CollectiveBroadcast) = "stablehlo.collective_broadcast": from(1) => from(1),
+        CollectiveBroadcast(Box<CollectiveBroadcast>) = "stablehlo.collective_broadcast": from(1) => from(1),
         /// Copies between pairs of processes.
-        CollectivePermute(CollectivePermute) = "stablehlo.collective_permute": n(1) => n(1),
+        CollectivePermute(Box<CollectivePermute>) = "stablehlo.collective_permute": n(1) => n(1),
         /// Reduces to one process of a group (VHLO 1.19).
-        CollectiveReduce(CollectiveReduce) = "stablehlo.collective_reduce": from(1) => from(1); regions n(1),
+        CollectiveReduce(Box<CollectiveReduce>) = "stablehlo.collective_reduce": from(1) => from(1); regions n(1),
         /// Sum over groups (legacy; `all_reduce` says the same).
         CrossReplicaSum(CrossReplicaSum) = "stablehlo.cross-replica-sum": n(1) => n(1),
         /// Reads from the host.
@@ -30,13 +30,13 @@ op_family! {
         /// Number of this process among partitions.
         PartitionId = "stablehlo.partition_id": n(0) => n(1),
         /// Receives from another process or the host.
-        Recv(Recv) = "stablehlo.recv": n(1) => from(1),
+        Recv(Box<Recv>) = "stablehlo.recv": n(1) => from(1),
         /// Reduces, then scatters the result over the group.
-        ReduceScatter(ReduceScatter) = "stablehlo.reduce_scatter": n(1) => n(1); regions n(1),
+        ReduceScatter(Box<ReduceScatter>) = "stablehlo.reduce_scatter": n(1) => n(1); regions n(1),
         /// Number of this process among replicas.
         ReplicaId = "stablehlo.replica_id": n(0) => n(1),
         /// inputs, token: sends to another process or the host.
-        Send(Send) = "stablehlo.send": from(1) => n(1),
+        Send(Box<Send>) = "stablehlo.send": from(1) => n(1),
     }
 }
 

@@ -13,7 +13,7 @@ op_family! {
         /// Joins along a dimension.
         Concatenate(Concatenate) = "stablehlo.concatenate": from(1) => n(1),
         /// `broadcast_in_dim` with the result's shape as an operand.
-        DynamicBroadcastInDim(DynamicBroadcastInDim) = "stablehlo.dynamic_broadcast_in_dim": n(2) => n(1),
+        DynamicBroadcastInDim(Box<DynamicBroadcastInDim>) = "stablehlo.dynamic_broadcast_in_dim": n(2) => n(1),
         /// operand, padding value, low, high, interior.
         DynamicPad = "stablehlo.dynamic_pad": n(5) => n(1),
         /// `reshape` with the result's shape as an operand.
@@ -25,7 +25,7 @@ op_family! {
         /// The size of a dimension, as an `i32` scalar.
         GetDimensionSize(DimensionSize) = "stablehlo.get_dimension_size": n(1) => n(1),
         /// operand, padding value.
-        Pad(Pad) = "stablehlo.pad": n(2) => n(1),
+        Pad(Box<Pad>) = "stablehlo.pad": n(2) => n(1),
         /// operand, starts, limits, strides (not in the specification; symbolic exports emit it).
         RealDynamicSlice = "stablehlo.real_dynamic_slice": n(4) => n(1),
         /// The same elements in another shape.
@@ -35,7 +35,7 @@ op_family! {
         /// operand, size: bounded dynamism.
         SetDimensionSize(DimensionSize) = "stablehlo.set_dimension_size": n(2) => n(1),
         /// A strided part.
-        Slice(Slice) = "stablehlo.slice": n(1) => n(1),
+        Slice(Box<Slice>) = "stablehlo.slice": n(1) => n(1),
         /// Permutes dimensions.
         Transpose(Transpose) = "stablehlo.transpose": n(1) => n(1),
     }

@@ -10,7 +10,7 @@ op_family! {
         /// actual, expected: at most `tolerance` apart.
         ExpectAlmostEq(ExpectAlmostEq) = "check.expect_almost_eq": n(2) => n(0),
         /// actual: at most `tolerance` from the constant.
-        ExpectAlmostEqConst(ExpectAlmostEqConst) = "check.expect_almost_eq_const": n(1) => n(0),
+        ExpectAlmostEqConst(Box<ExpectAlmostEqConst>) = "check.expect_almost_eq_const": n(1) => n(0),
         /// actual, expected: within a range of units in the last place.
         ExpectClose(ExpectClose) = "check.expect_close": n(2) => n(0),
         /// actual, expected: equal.
@@ -24,7 +24,7 @@ op_family! {
         /// Records the operand and passes it on.
         Probe(Probe) = "interpreter.probe": n(1) => n(1),
         /// Runs a grid of processes.
-        RunParallel(RunParallel) = "interpreter.run_parallel": from(0) => from(0),
+        RunParallel(Box<RunParallel>) = "interpreter.run_parallel": from(0) => from(0),
     }
 }
 

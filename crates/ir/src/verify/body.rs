@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 
 use artifact_core::entity::EntityId as _;
 
-use super::context::{OpContext, OpError, OpResult, RegionTypes, Results, ensure};
+use super::context::{OpContext, OpError, OpResult, RegionTypes, Results, ensure, owned};
 use super::sharding::{self, ManualAxesInForce};
 use super::{Findings, NESTING, calls, types};
 use crate::diagnostic::Diagnostic;
 use crate::infer::{self, quoted, types_compatible};
 use crate::literal::Literal;
 use crate::module::{BlockId, Body, Definition, Function, Module, OpId, Operation, RegionId, ValueId};
-use crate::op::{Collective, Control, Creation, Op, Shape, Sharding};
+use crate::op::{Collective, Control, Count, Creation, Op, Shape, Sharding};
 use crate::types::Type;
 
 /// The check of one function's body.
@@ -30,8 +30,8 @@ pub(super) struct BodyCheck<'a> {
     /// Regions that have been entered, so that a body that names one twice does not repeat its work without end.
     entered: HashSet<RegionId>,
     /// Memory for the types of the operands and the results of one operation.
-    operand_types: Vec<Type>,
-    result_types: Vec<Type>,
+    operand_types: Vec<&'a Type>,
+    result_types: Vec<&'a Type>,
 }
 
 /// The values that may be used at a place.
@@ -230,8 +230,8 @@ impl<'a> BodyCheck<'a> {
         &self,
         id: OpId,
         operation: &'a Operation,
-        operands: &mut Vec<Type>,
-        results: &mut Vec<Type>,
+        operands: &mut Vec<&'a Type>,
+        results: &mut Vec<&'a Type>,
     ) -> OpResult<()> {
         for (index, operand) in operation.operands.iter().enumerate() {
             ensure!(
@@ -266,11 +266,10 @@ impl<'a> BodyCheck<'a> {
         if matches!(operation.op, Op::Foreign(_)) {
             return Ok(());
         }
-        let regions = operation
-            .regions
-            .iter()
-            .map(|region| self.signature(*region))
-            .collect::<OpResult<Vec<_>>>()?;
+        let mut regions = Vec::with_capacity(operation.regions.len());
+        for region in &operation.regions {
+            regions.push(self.signature(*region)?);
+        }
         if matches!(operation.op, Op::Control(Control::FuncReturn)) {
             self.check_function_results(operands)?;
         }
@@ -289,15 +288,15 @@ impl<'a> BodyCheck<'a> {
     fn types_of(&self, values: &[ValueId]) -> OpResult<Vec<Type>> {
         let mut types = Vec::with_capacity(values.len());
         self.fill(&mut types, values)?;
-        Ok(types)
+        Ok(owned(&types))
     }
 
     /// The types of values, in place of what was in the list.
-    fn fill(&self, types: &mut Vec<Type>, values: &[ValueId]) -> OpResult<()> {
+    fn fill(&self, types: &mut Vec<&'a Type>, values: &[ValueId]) -> OpResult<()> {
         types.clear();
         for value in values {
             match self.body.values.get(*value) {
-                Some(value) => types.push(value.ty.clone()),
+                Some(value) => types.push(&value.ty),
                 None => return Err(OpError::new("names a value that is not of its body")),
             }
         }
@@ -327,15 +326,17 @@ impl<'a> BodyCheck<'a> {
     fn check_function_end(&self, operation: &Operation, parent: Option<&Operation>) -> OpResult<()> {
         match (&operation.op, parent) {
             (Op::Control(Control::Return), None) => {
-                self.check_function_results(&self.types_of(&operation.operands)?)
+                let mut operands = Vec::new();
+                self.fill(&mut operands, &operation.operands)?;
+                self.check_function_results(&operands)
             }
             _ => Ok(()),
         }
     }
 
     /// What ends a function gives its results.
-    fn check_function_results(&self, operands: &[Type]) -> OpResult<()> {
-        let declared = self.function.ty().results;
+    fn check_function_results(&self, operands: &[&Type]) -> OpResult<()> {
+        let declared: Vec<&Type> = self.function.results.iter().map(|result| &result.ty).collect();
         ensure!(
             operands.len() == declared.len(),
             "has {} operands, but the enclosing function (@{}) returns {}",
@@ -409,6 +410,11 @@ pub(crate) fn check_counts(op: &Op, [operands, results, regions]: [Option<usize>
     let Some(spec) = op.spec() else {
         return Ok(());
     };
+    let allowed = [spec.operands, spec.results, spec.regions];
+    let fits = |(allowed, found): (Count, Option<usize>)| found.is_none_or(|found| allowed.allows(found));
+    if allowed.into_iter().zip([operands, results, regions]).all(fits) {
+        return Ok(());
+    }
     for (what, allowed, found) in [
         ("operands", spec.operands, operands),
         ("results", spec.results, results),

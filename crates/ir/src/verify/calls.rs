@@ -44,18 +44,18 @@ pub(crate) fn resolve<'a>(module: &'a Module, symbol: &SymbolRef) -> OpResult<&'
     found.ok_or_else(|| OpError::new(format!("'{}' does not reference a valid function", symbol.root)))
 }
 
-fn check_signature(callee: &Function, operands: &[Type], results: &[Type]) -> OpResult<()> {
-    let ty = callee.ty();
+fn check_signature(callee: &Function, operands: &[&Type], results: &[&Type]) -> OpResult<()> {
     for (what, have, want) in [
-        ("operand", operands, &ty.inputs),
-        ("result", results, &ty.results),
+        ("operand", operands, &callee.arguments),
+        ("result", results, &callee.results),
     ] {
+        let want = || want.iter().map(|parameter| &parameter.ty);
         ensure!(
-            have == want.as_slice(),
+            have.iter().copied().eq(want()),
             "has {what} types {}, but function @{} has {}",
             quoted(have),
             callee.name,
-            quoted(want)
+            quoted(&want().collect::<Vec<_>>())
         );
     }
     Ok(())

@@ -10,11 +10,11 @@ use crate::types::Type;
 #[derive(Clone, Copy, Debug)]
 pub struct OpContext<'a> {
     /// Types of the operands. Their number has been checked against the operation's row.
-    pub operands: &'a [Type],
+    pub operands: &'a [&'a Type],
     /// The value of each operand that a constant makes; shorter than `operands` where nothing is known.
     pub constants: &'a [Option<&'a Literal>],
     /// Declared types of the results; empty when they are to be inferred.
-    pub results: &'a [Type],
+    pub results: &'a [&'a Type],
     /// Signature of each region. Their number has been checked against the operation's row.
     pub regions: &'a [RegionTypes],
     /// The module, for symbols; `None` while an operation is built outside of one.
@@ -58,6 +58,11 @@ impl fmt::Display for OpError {
 }
 
 impl std::error::Error for OpError {}
+
+/// The types themselves.
+pub(crate) fn owned(types: &[&Type]) -> Vec<Type> {
+    types.iter().copied().cloned().collect()
+}
 
 /// The answer of the rules of an operation.
 pub(crate) type OpResult<T = Results> = Result<T, OpError>;

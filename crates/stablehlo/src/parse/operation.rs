@@ -247,7 +247,7 @@ impl<'a> Parser<'a> {
         };
         let operation = NewOperation {
             op,
-            operands: draft.operands,
+            operands: draft.operands.into(),
             attributes,
             location,
             source: SourceOffset::new(draft.offset),
@@ -292,7 +292,7 @@ impl<'a> Parser<'a> {
         operation.location = location;
         operation.source = SourceOffset::new(offset);
         let op = self.body.add_op(block, operation, results);
-        self.body.ops[op].results.clone()
+        self.body.ops[op].results.to_vec()
     }
 }
 

@@ -225,7 +225,7 @@ fn applied<'a>(
         return None;
     };
     let (inner, end) = (&body.ops[*inner], &body.ops[*end]);
-    let forwards = inner.operands == block.arguments
+    let forwards = *inner.operands == *block.arguments
         && block.arguments.len() == 2
         && operation.operands.len() == 2
         && inner.results.len() == 1

@@ -149,7 +149,7 @@ fn shapes() {
         limit_indices: vec![4, 3],
         strides: vec![2, 1],
     };
-    draft.value(Shape::Slice(slice), &[a], f32(&[2, 2]));
+    draft.value(Shape::Slice(slice.into()), &[a], f32(&[2, 2]));
     let sizes = DynamicSlice {
         slice_sizes: vec![2, 2],
     };
@@ -164,7 +164,7 @@ fn shapes() {
         edge_padding_high: vec![1, 0],
         interior_padding: vec![0, 0],
     };
-    draft.value(Shape::Pad(pad), &[a, scalar], f32(&[5, 2]));
+    draft.value(Shape::Pad(pad.into()), &[a, scalar], f32(&[5, 2]));
     draft.value(Creation::Iota(Iota { iota_dimension: 0 }), &[], i64(&[4]));
     let value = Literal::of_i64s(&[3, 4]);
     let constant = draft.value(Creation::Constant(Constant { value }), &[], i64(&[2]));

@@ -78,8 +78,23 @@ fn manual_axes(op: &Op) -> &[ByteString] {
 /// place. Whether they fit the types of an operation of the dialect is among its own rules.
 pub(crate) fn check_operation(
     operation: &Operation,
-    operands: &[Type],
-    results: &[Type],
+    operands: &[&Type],
+    results: &[&Type],
+    place: &Place<'_>,
+) -> OpResult<()> {
+    if !operation.attributes.is_empty() {
+        check_attributes(operation, operands, results, place)?;
+    }
+    match &operation.op {
+        Op::Sharding(op) => check_own(op, operation, place),
+        _ => Ok(()),
+    }
+}
+
+fn check_attributes(
+    operation: &Operation,
+    operands: &[&Type],
+    results: &[&Type],
     place: &Place<'_>,
 ) -> OpResult<()> {
     let module = place.module;
@@ -119,10 +134,7 @@ pub(crate) fn check_operation(
             ));
         }
     }
-    match &operation.op {
-        Op::Sharding(op) => check_own(op, operation, place),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Where an operation stands.

@@ -175,7 +175,7 @@ fn check_axes(sharding: &TensorSharding, mesh: &Mesh) -> OpResult<()> {
 /// Checks one sharding for each value. An operation without results may have one that says on which device it runs.
 pub(crate) fn check_per_value(
     shardings: &TensorShardingPerValue,
-    types: &[Type],
+    types: &[&Type],
     module: Option<&Module>,
 ) -> OpResult<()> {
     let TensorShardingPerValue(shardings) = shardings;

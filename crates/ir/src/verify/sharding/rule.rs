@@ -7,7 +7,7 @@ use crate::types::Type;
 use crate::verify::context::{OpError, OpResult, ensure};
 
 /// Checks a rule for an operation with these operands and results.
-pub(crate) fn check_rule(rule: &OpShardingRule, operands: &[Type], results: &[Type]) -> OpResult<()> {
+pub(crate) fn check_rule(rule: &OpShardingRule, operands: &[&Type], results: &[&Type]) -> OpResult<()> {
     let in_operands = check_mappings(rule, &rule.operand_mappings, operands, "operand")?;
     let in_results = check_mappings(rule, &rule.result_mappings, results, "result")?;
     let unused = in_operands.iter().zip(&in_results).position(|(a, b)| !a && !b);
@@ -51,7 +51,7 @@ pub(crate) fn check_rule(rule: &OpShardingRule, operands: &[Type], results: &[Ty
 fn check_mappings(
     rule: &OpShardingRule,
     mappings: &[TensorMapping],
-    types: &[Type],
+    types: &[&Type],
     kind: &str,
 ) -> OpResult<Vec<bool>> {
     ensure!(

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::super::read_error::ReadError;
 use super::super::varint;
 
@@ -114,6 +116,18 @@ impl<'a> Cursor<'a> {
             items.push(item(self)?);
         }
         Ok(items)
+    }
+
+    /// As [`Cursor::list`], for what is mostly short.
+    pub(super) fn short_list<T, const N: usize>(
+        &mut self,
+        items: &mut SmallVec<[T; N]>,
+        mut item: impl FnMut(&mut Self) -> Read<T>,
+    ) -> Read<()> {
+        for _ in 0..self.count()? {
+            items.push(item(self)?);
+        }
+        Ok(())
     }
 
     pub(super) fn signed_list(&mut self) -> Read<Vec<i64>> {

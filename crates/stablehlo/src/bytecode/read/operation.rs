@@ -5,9 +5,10 @@ use std::sync::Arc;
 use artifact_ir::attribute::{Attribute, NamedAttributes};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::location::LocationId;
-use artifact_ir::module::{BlockId, NewOperation, OpId, ValueId};
+use artifact_ir::module::{BlockId, NewOperation, OpId, ValueId, ValueList};
 use artifact_ir::op::{Control, ForeignOp, Op, OpSpec};
 use artifact_ir::types::Type;
+use smallvec::SmallVec;
 
 use super::super::parts;
 use super::super::read_error::ReadError;
@@ -31,8 +32,8 @@ pub(super) struct Head {
     pub(super) attributes: NamedAttributes,
     /// The number of its properties.
     pub(super) properties: Option<u64>,
-    results: Vec<Type>,
-    operands: Vec<ValueId>,
+    results: SmallVec<[Type; 2]>,
+    operands: ValueList,
     pub(super) has_regions: bool,
 }
 
@@ -49,8 +50,8 @@ impl<'a> Reader<'a> {
             location,
             attributes: NamedAttributes::new(),
             properties: None,
-            results: Vec::new(),
-            operands: Vec::new(),
+            results: SmallVec::new(),
+            operands: ValueList::new(),
             has_regions: mask & parts::REGIONS != 0,
         };
         if mask & parts::ATTRIBUTES != 0 {
@@ -60,10 +61,10 @@ impl<'a> Reader<'a> {
             head.properties = Some(cursor.varint()?);
         }
         if mask & parts::RESULTS != 0 {
-            head.results = cursor.list(|cursor| self.pool.ty(cursor))?;
+            cursor.short_list(&mut head.results, |cursor| self.pool.ty(cursor))?;
         }
         if mask & parts::OPERANDS != 0 {
-            head.operands = cursor.list(|cursor| self.value(cursor))?;
+            cursor.short_list(&mut head.operands, |cursor| self.value(cursor))?;
         }
         if mask & parts::SUCCESSORS != 0 && cursor.varint()? != 0 {
             return Err(ReadError::foreign(
