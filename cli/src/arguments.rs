@@ -82,8 +82,9 @@ pub(crate) struct ExportArguments {
     /// The artifact to write; an existing one is replaced at once or not at all
     #[arg(short, long, value_name = "F.artifact")]
     pub(crate) output: PathBuf,
-    /// Shapes of arguments whose sizes the program leaves open: NAME: (DIM, ...), several apart by `;`. Without this option
-    /// sizes have the names that the program gives them, else d0, d1, ...
+    /// Shapes of arguments whose sizes the program leaves open: NAME: (DIM, ...), several apart by `;`; a name that has `;`
+    /// stands in double quotes, and `arg0`, `arg1` and so on always work. Without this option sizes have the names that the
+    /// program gives them, else d0, d1, ...
     #[arg(long, value_name = "SHAPES")]
     pub(crate) shapes: Vec<String>,
     /// A constraint on the named sizes; may be repeated

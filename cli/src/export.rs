@@ -46,7 +46,7 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
         }
         false => exported
             .with_platforms(options.platform.clone())
-            .map_err(|error| source.unfit(&error))?,
+            .map_err(|error| Failure::usage("`--platform` is refused").because(&error))?,
     };
     let exported = exported
         .with_shapes(&shapes)

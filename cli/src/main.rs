@@ -26,6 +26,7 @@ mod program;
 mod random;
 mod rewriting;
 mod run;
+mod shape_texts;
 mod sign;
 mod source;
 mod specialize;

@@ -196,3 +196,73 @@ fn sizes_that_would_wrap() {
         .expect(3)
         .says("d0^3 = 27000000000");
 }
+
+const SUBTRACT: &str =
+    "func.func @main(%a: tensor<?xf32> loc(\"a\"), %b: tensor<?xf32> loc(\"b;c\")) -> tensor<?xf32> {
+  %0 = stablehlo.subtract %a, %b : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+";
+
+/// Also the names: one that has a semicolon is quoted, or given by its position.
+#[test]
+fn sizes_that_must_be_equal_are_checked_before_a_run() {
+    let scratch = Scratch::new();
+    let program = scratch.file("subtract.mlir", SUBTRACT);
+    let artifact = scratch.path("subtract.artifact");
+    let export = |shapes: &str| run(&[&"export", &program, &"--shapes", &shapes, &"-o", &artifact]);
+    for shapes in ["a: (n,); \"b;c\": (m,)", "a: (n,); arg1: (m,)"] {
+        export(shapes).expect(0);
+        run(&[&"inspect", &"--dims", &artifact])
+            .expect(0)
+            .says("constraint n == m");
+    }
+    let file = |name: &str, size: usize| {
+        let values = floats(&vec![1.0; size]);
+        scratch.file(name, npy("<f4", &format!("({size},)"), &values))
+    };
+    let (two, three) = (file("two.npy", 2), file("three.npy", 3));
+    let subtract = |second: &PathBuf| {
+        let (a, b) = (
+            format!("a={}", two.display()),
+            format!("b;c={}", second.display()),
+        );
+        run(&[&"run", &artifact, &"--input", &a, &"--input", &b])
+    };
+    subtract(&two).expect(0).says("[0.0, 0.0]");
+    subtract(&three)
+        .expect(3)
+        .says("n == m: found 2 and 3")
+        .says("a.shape[0] (= 2)")
+        .says("b;c.shape[0] (= 3)");
+    export("a: (n,); b;c: (m,)")
+        .expect(2)
+        .says("quote a name that has `;`");
+    export("").expect(2).says("`--shapes` is empty");
+}
+
+const BOUNDED: &str = "func.func @main(%x: tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32> {
+  %0 = stablehlo.negate %x : (tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+";
+
+#[test]
+fn bounds_are_kept() {
+    let scratch = Scratch::new();
+    let program = scratch.file("bounded.mlir", BOUNDED);
+    let artifact = scratch.path("bounded.artifact");
+    run(&[&"export", &program, &"--shapes", &"arg0: (b,)", &"-o", &artifact]).expect(0);
+    for file in [&program, &artifact] {
+        for (size, code, said) in [(4, 0, "tensor<4xf32>"), (5, 3, "4")] {
+            let values = floats(&vec![1.0; size]);
+            let x = scratch.file("x.npy", npy("<f4", &format!("({size},)"), &values));
+            run(&[&"run", file, &"--input", &format!("arg0={}", x.display())])
+                .expect(code)
+                .says(said);
+        }
+    }
+    run(&[&"inspect", &"--dims", &artifact])
+        .expect(0)
+        .says("constraint b <= 4");
+}

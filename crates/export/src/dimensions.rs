@@ -2,6 +2,7 @@
 
 mod given;
 mod opened;
+mod required;
 mod stated;
 
 use std::collections::BTreeSet;
@@ -11,13 +12,14 @@ use artifact_container::manifest;
 use artifact_dims::{Constraint, Expr, Range, Scope, Variable};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Fact, RefineError, refine};
+use artifact_refine::{Fact, RefineError, Requirement};
 
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
 pub(crate) use given::{Given, words};
 pub(crate) use opened::{Least, opened};
+pub(crate) use required::{completed, enforced};
 pub(crate) use stated::{Claims, scoped, unstated};
 
 /// Shapes and constraints as texts of the dimension language.
@@ -80,24 +82,6 @@ pub(crate) fn facts(module: &Module, entry: FunctionId, signature: &Signature) -
     types.map(Fact::of_type).collect()
 }
 
-/// The results of the entry for the shapes of the arguments.
-pub(crate) fn outputs(
-    module: &Module,
-    entry: FunctionId,
-    signature: &Signature,
-) -> Result<Vec<Argument>, ExportError> {
-    let facts = facts(module, entry, signature);
-    let refined = refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))?;
-    let results = &refined.module.functions[refined.entry].results;
-    let outputs = signature.outputs.iter().zip(results);
-    Ok(outputs
-        .map(|(output, result)| Argument {
-            name: output.name.clone(),
-            ty: result.ty.clone(),
-        })
-        .collect())
-}
-
 pub(crate) fn unfit(error: &RefineError) -> ExportError {
     let diagnostic = artifact_ir::diagnostic::Diagnostic::new(error.to_string(), error.source_offset());
     ExportError::shapes(vec![diagnostic])
@@ -133,15 +117,16 @@ pub(crate) fn entry(signature: &Signature) -> Option<manifest::Dimensions> {
     })
 }
 
-/// The signature of a stored program with the dimensions that its manifest names, all of it checked again.
+/// The signature of a stored program with the dimensions that its manifest names, all of it checked again, and what the
+/// operations of the program need besides.
 pub(crate) fn restored(
     module: &Module,
     entry: FunctionId,
     mut signature: Signature,
     said: manifest::ProgramPart<'_>,
-) -> Result<Signature, ExportError> {
+) -> Result<(Signature, Vec<Requirement>), ExportError> {
     let Some(dimensions) = said.dimensions else {
-        return Ok(signature);
+        return Ok((signature, Vec::new()));
     };
     let mut builder = Scope::builder();
     for variable in &dimensions.variables {
@@ -156,8 +141,9 @@ pub(crate) fn restored(
     for (input, said) in signature.inputs.iter_mut().zip(&said.signature.inputs) {
         input.ty = stored_type(input, said)?;
     }
-    signature.outputs = outputs(module, entry, &signature)?;
-    Ok(signature)
+    let refined = stated::refined(module, entry, &signature)?;
+    signature.outputs = required::outputs(&refined, &signature);
+    Ok((signature, refined.requirements))
 }
 
 fn variable(name: &str) -> Result<Variable, ExportError> {

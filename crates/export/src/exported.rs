@@ -4,9 +4,11 @@ use artifact_chlo::recognise;
 use artifact_ir::module::{Function, FunctionId, Module};
 use artifact_ir::verify::verify;
 
+use crate::callable;
 use crate::custom_calls::Waivers;
 use crate::error::ExportError;
 use crate::interface::{self, Conventions, Interface};
+use crate::platforms;
 use crate::signature::Signature;
 
 /// A program that verifies, with an entry function, and what its exporter said of it: platforms, the interface of its caller,
@@ -106,11 +108,16 @@ impl Exported {
         Conventions::of(self.entry_function())
     }
 
-    /// For these platforms.
+    /// For these platforms. A program without an interface may be for several and not ask which of them it runs on.
     ///
     /// # Errors
-    /// When the program takes its position among several platforms and these are not, or does not and these are.
+    /// A name that is none, or that is there twice; and where there is an interface, when the program takes its position among
+    /// several platforms and these are not, or does not and these are.
     pub fn with_platforms(mut self, platforms: Vec<String>) -> Result<Self, ExportError> {
+        platforms::check(&platforms)?;
+        if self.interface.is_some() {
+            callable::told_apart(&platforms, &self.conventions())?;
+        }
         self.platforms = platforms;
         self.agreed()
     }

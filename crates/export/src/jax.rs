@@ -11,6 +11,7 @@ use artifact_ir::types::{Dim, TensorType, Type};
 use artifact_jax::Leaf;
 use artifact_stablehlo::bytecode::{self, ReadErrorKind};
 
+use crate::callable;
 use crate::custom_calls::{Waivers, custom_calls, waivers};
 use crate::dimensions::{self, Claims, Least};
 use crate::error::ExportError;
@@ -52,7 +53,9 @@ impl Exported {
     /// arguments and results. Targets without a guarantee need a waiver, here or in what the program came from.
     ///
     /// # Errors
-    /// When the version of StableHLO cannot say what the program says, or such a file cannot say how the program is called.
+    /// When the version of StableHLO cannot say what the program says, such a file cannot say how the program is called, or JAX
+    /// could not call it: with bounds, sizes of 0, sizes from which it finds no names, or several platforms that it is not told
+    /// apart.
     pub fn to_jax(
         &self,
         version: StablehloVersion,
@@ -67,6 +70,13 @@ impl Exported {
         below.ok_or_else(|| ExportError::input("there is no program"))
     }
 
+    /// Sizes of 0 that the program takes and JAX will not, without anybody having said so: the names of the sizes, or of
+    /// arguments with sizes that have none.
+    #[must_use]
+    pub fn sizes_that_may_be_zero(&self) -> Vec<String> {
+        callable::open_sizes(&self.signature)
+    }
+
     /// The value of a file, without the vjp.
     fn file(
         &self,
@@ -75,15 +85,18 @@ impl Exported {
     ) -> Result<artifact_jax::Exported, ExportError> {
         let mut module = self.module.clone();
         let waived = waivers(&custom_calls(&module), allowed, &self.waived)?;
+        let conventions = self.conventions();
+        callable::told_apart(&self.platforms, &conventions)?;
+        callable::name_main(&mut module, self.entry)?;
         let signature =
             dimensions::opened(&module, self.entry, &self.signature, Least::One, &BTreeSet::new())?;
+        callable::check(&signature)?;
         if let Some(constraint) = dimensions::unstated(&module, self.entry, &signature)? {
             return Err(ExportError::input(format!(
                 "the constraint `{constraint}` is none that the program asserts, and a file of jax.export has no place for it; \
                  state it in jax.export.symbolic_shape"
             )));
         }
-        let conventions = self.conventions();
         let any_platform = self.platforms.is_empty();
         if any_platform && conventions.platform_index {
             let what = "the program takes its position among platforms, and nothing says which those are";

@@ -13,6 +13,7 @@
 //! * The same program gives the same bytes: nothing of the machine, the time or the paths enters the file.
 //! * A hoisted constant is an argument of the entry function after those that the user gives, in the order of the manifest.
 
+mod callable;
 mod custom_calls;
 mod dimensions;
 mod error;
@@ -23,6 +24,7 @@ mod interface;
 mod jax;
 mod loaded;
 mod pack;
+mod platforms;
 mod program;
 pub mod restore;
 mod shapes;

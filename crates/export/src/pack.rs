@@ -268,7 +268,8 @@ mod tests {
     /// What a reader would refuse is not written: whatever made the parts disagree, the file never says so first.
     #[test]
     fn parts_that_disagree_are_not_written() {
-        let lies: [(fn(&mut Exported), &str); 3] = [
+        type Lie = fn(&mut Exported);
+        let lies: [(Lie, &str); 3] = [
             (
                 |exported| exported.signature.inputs[0].ty = Type::tensor(&[4], ElementType::F32),
                 "the manifest gives `arg0` as tensor<4xf32>, in the program it is tensor<?xf32>",

@@ -160,7 +160,7 @@ impl Exported {
             dimensions: signature.dimensions,
         };
         if signature.dimensions.ranges().next().is_some() {
-            signature.outputs = dimensions::outputs(&new.module, new.entry, &signature)?;
+            signature = dimensions::completed(&new.module, new.entry, signature)?;
         }
         let interface = self.interface.map(|interface| interface.bound(values));
         let new = Self {

@@ -16,6 +16,7 @@ use crate::emit::emit;
 use crate::error::{RefineError, RefineProblem};
 use crate::fact::Fact;
 use crate::known::{Element, is_anonymous};
+use crate::requirement::{self, Requirement};
 
 /// A program of which all is known that follows from its arguments.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Refined {
     pub entry: FunctionId,
     /// What must hold for it to compute what the original does.
     pub obligations: Vec<Obligation>,
+    /// Sizes that must be equal for it to run at all, which is not known of them.
+    pub requirements: Vec<Requirement>,
     /// What it asserts about its shapes and was not decided.
     pub assertions: Vec<Assertion>,
     /// Values with a size that is not known.
@@ -66,6 +69,7 @@ pub fn refine(
     let mut analysis = Analysis::new(module, scope);
     let index = analysis.instance(entry, arguments.to_vec())?;
     let instances = analysis.instances;
+    let requirements = requirement::of_program(module, &instances, index)?;
     let (refined, entry) = emit(module, &instances, index);
     if let Some(finding) = verify(&refined).into_iter().next() {
         let error = RefineError::new(RefineProblem::Argument(finding.message));
@@ -77,6 +81,7 @@ pub fn refine(
     let obligations = obligations.filter(|found| seen.insert((found.value.clone(), found.min, found.max)));
     Ok(Refined {
         obligations: obligations.cloned().collect(),
+        requirements,
         assertions: notes().filter_map(|notes| notes.assertion.clone()).collect(),
         unknown: instances
             .iter()

@@ -142,6 +142,16 @@ pub enum Mismatch {
         /// Why.
         reason: ExprError,
     },
+    /// A size is over the bound of a type. Found by the caller, reported together.
+    #[error("dimension {place} (= {actual}) is over the bound of {bound} that the program gives it")]
+    OverBound {
+        /// The dimension.
+        place: String,
+        /// Its size.
+        actual: u64,
+        /// The largest size.
+        bound: u64,
+    },
     /// An argument has another number of dimensions. Found by the caller, reported together.
     #[error("rank mismatch for {place}: expected {expected} and called with {actual}")]
     Rank {

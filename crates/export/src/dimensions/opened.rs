@@ -11,7 +11,7 @@ use artifact_dims::{Algebra, Comparison, Constraint, Expr, Variable};
 use artifact_ir::module::{Body, FunctionId, Module, ValueId};
 use artifact_ir::op::{Control, Op, Shape};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Assertion, Refined};
+use artifact_refine::Refined;
 
 use super::stated::{Claims, all_constraints, constraints, refined, replaced, scoped, substituted};
 use crate::error::ExportError;
@@ -38,8 +38,8 @@ impl Least {
     }
 }
 
-/// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts to
-/// be equal have one name: that under which JAX passes the size on, where it does, else one that is not among the `reserved`.
+/// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts
+/// or needs to be equal have one name: that under which JAX passes the size on, where it does, else one that is not among the `reserved`.
 pub(crate) fn opened(
     module: &Module,
     entry: FunctionId,
@@ -64,7 +64,7 @@ pub(crate) fn opened(
     // Each round but the last replaces a name, and mostly all that can be: there are no more rounds than names.
     let refined = loop {
         let refined = refined(module, entry, &opening.signature)?;
-        let values = equalities(&refined.assertions, &mut opening.fresh)?;
+        let values = equalities(&refined, &mut opening.fresh)?;
         if values.is_empty() {
             break refined;
         }
@@ -316,17 +316,23 @@ fn sizes_read(body: &Body) -> HashMap<ValueId, (usize, u64)> {
     sizes
 }
 
-/// Names that assertions say to be other sizes, which none of these names is in. They are taken from `fresh`.
+/// Names that assertions and operations say to be other sizes, which none of these names is in. They are taken from `fresh`.
 fn equalities(
-    assertions: &[Assertion],
+    program: &Refined,
     fresh: &mut BTreeSet<Variable>,
 ) -> Result<BTreeMap<Variable, Expr>, ExportError> {
     let mut values: BTreeMap<Variable, Expr> = BTreeMap::new();
+    let asserted = all_constraints(&program.assertions);
+    // The first of two names that came up is kept.
+    let required = program.requirements.iter().map(|one| {
+        let Constraint { left, right, .. } = one.constraint.clone();
+        Constraint::new(right, Comparison::Eq, left)
+    });
     for Constraint {
         left,
         comparison,
         right,
-    } in all_constraints(assertions)
+    } in asserted.into_iter().chain(required)
     {
         if comparison != Comparison::Eq {
             continue;

@@ -33,7 +33,7 @@ impl Claims {
     }
 }
 
-/// The signature with all that holds of its variables: what is claimed, and what the program's assertions state. The shapes of
+/// The signature with all that holds of its variables: what is claimed, and what the program's assertions and operations state. The shapes of
 /// results follow.
 pub(crate) fn scoped(
     module: &Module,
@@ -61,8 +61,7 @@ pub(crate) fn scoped(
         found = stated(&may_be_empty)?;
     }
     signature.dimensions = super::scope(&variables, &may_be_empty, claimed().chain(found))?;
-    signature.outputs = super::outputs(module, entry, &signature)?;
-    Ok(signature)
+    super::required::completed(module, entry, signature)
 }
 
 fn at_least(variable: &Variable, least: i64) -> Constraint {
@@ -94,6 +93,7 @@ pub(super) fn all_constraints(assertions: &[Assertion]) -> Vec<Constraint> {
         .collect()
 }
 
+/// The program with all that follows from the shapes of the arguments.
 pub(super) fn refined(
     module: &Module,
     entry: FunctionId,
