@@ -16,7 +16,7 @@ use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
 pub(crate) use required::enforced;
-pub(crate) use stated::{constrained, opened, unstated};
+pub(crate) use stated::{constrained, open_from_zero, opened, unstated};
 
 /// Shapes and constraints as texts of the dimension language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -68,11 +68,14 @@ impl Exported {
         below.ok_or_else(|| ExportError::input("there is no program"))
     }
 
-    /// Sizes of 0 that the program takes and JAX will not, without anybody having said so: the names of the sizes, or of
-    /// arguments with sizes that have none.
-    #[must_use]
-    pub fn sizes_that_may_be_zero(&self) -> Vec<String> {
-        callable::open_sizes(&self.signature)
+    /// The names of arguments with sizes that may be 0 here, and may not in JAX, without anybody having asked for it: neither a
+    /// user's constraint nor the program says what the least size is.
+    ///
+    /// # Errors
+    /// As [`Exported::to_jax`].
+    pub fn arguments_that_may_be_empty(&self) -> Result<Vec<String>, ExportError> {
+        let signature = dimensions::open_from_zero(&self.module, self.entry, &self.signature)?;
+        Ok(callable::open_sizes(&signature))
     }
 
     /// The value of a file, without the vjp.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use artifact_dims::{Comparison, Constraint, Expr, Scope, Variable};
+use artifact_dims::{Comparison, Constraint, Expr, Range, Scope, ScopeBuilder, Variable};
 use artifact_ir::module::{FunctionId, Module, ValueId};
 use artifact_ir::op::{Control, Op, Shape};
 use artifact_ir::types::{Dim, TensorType, Type};
@@ -120,6 +120,30 @@ pub(crate) fn opened(
         }
     }
     constrained(module, entry, signature)
+}
+
+/// The signature with a name for each open size, which may be 0 as far as the program does not assert otherwise.
+pub(crate) fn open_from_zero(
+    module: &Module,
+    entry: FunctionId,
+    signature: &Signature,
+) -> Result<Signature, ExportError> {
+    let mut signature = signature.clone();
+    let fresh = name_sizes(module, entry, &mut signature)?;
+    if fresh.is_empty() {
+        return Ok(signature);
+    }
+    let asserting = |asserted: Vec<Constraint>| {
+        let ranges = fresh.iter().map(|name| (name.clone(), Range::at_least(0)));
+        let scope = ranges.fold(Scope::builder(), |scope, (name, range)| scope.range(name, range));
+        let scope = asserted.into_iter().fold(scope, ScopeBuilder::constraint);
+        scope
+            .build()
+            .map_err(|error| ExportError::input(error.to_string()))
+    };
+    signature.dimensions = asserting(Vec::new())?;
+    signature.dimensions = asserting(constraints(&refined(module, entry, &signature)?.assertions))?;
+    Ok(signature)
 }
 
 /// Names the open sizes of the arguments; returns the names.
