@@ -187,10 +187,11 @@ fn jax(input: &Path, version: StablehloVersion, allowed: &Waivers) -> Outcome<Ve
     let bytes = artifact_jax::write(&file)
         .map_err(|error| Failure::input(format!("{} is refused", input.display())).because(&error))?;
     rewriting::tell(dropped.as_ref(), input);
-    let open = exported.sizes_that_may_be_zero();
+    let open = exported.arguments_that_may_be_empty();
+    let open = open.map_err(|error| Failure::export(input, &error))?;
     if !open.is_empty() {
         output::note(&format!(
-            "warning: {}: JAX takes no size of 0, which `{}` may have here",
+            "warning: {}: JAX takes no size of 0, which a size of `{}` may be here",
             input.display(),
             open.join("`, `")
         ));

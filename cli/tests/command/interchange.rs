@@ -555,7 +555,7 @@ fn what_jax_cannot_call() {
     let convert = |file: &Path| run(&[&"convert", &file, &"--to", &"jax", &"-o", &output]);
     convert(&program)
         .expect(0)
-        .says("JAX takes no size of 0, which `arg0` may have here");
+        .says("JAX takes no size of 0, which a size of `arg0` may be here");
     std::fs::remove_file(&output).unwrap();
     for (shape, constraint, said) in [
         ("arg0: (b,)", "b >= 0", "lets the size 'b' be 0"),

@@ -301,6 +301,11 @@ fn what_contradicts_itself_or_the_program_is_refused() {
         &["--shapes", "arg0: (3,); arg1: (n,)"],
         "artifact specialize --dim",
     );
+    refused(
+        &program,
+        &["--shapes", "arg0: (n,); arg1: (n + 1,)"],
+        "gives 'n + 1' for dimension 0, which is 'd0' in the program and so 'n'",
+    );
     // Two names for one size are two names that are equal.
     let written = Written::new(&program, &["--shapes", "arg0: (n,); arg1: (m,)"]).taken_by_all(&["n=3"]);
     run(&[

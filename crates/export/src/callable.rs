@@ -79,17 +79,18 @@ fn never_empty(signature: &Signature) -> Result<(), ExportError> {
     Ok(())
 }
 
-/// What JAX will not take though the program does, without anybody having asked for that: sizes of 0, by the names of the sizes,
-/// or of arguments with sizes that have none.
+/// The names of arguments with sizes that may be 0. Every size has a name or an expression.
 pub(crate) fn open_sizes(signature: &Signature) -> Vec<String> {
-    let unnamed = |input: &&Argument| {
-        let ty = input.ty.as_tensor();
-        ty.is_some_and(|ty| ty.dims.contains(&Dim::Unknown))
+    let empty: BTreeSet<Variable> = may_be_empty(signature)
+        .map(|(variable, _)| variable.clone())
+        .collect();
+    let is_open = |input: &&Argument| {
+        let dims = input.ty.as_tensor().into_iter().flat_map(|ty| ty.dims.iter());
+        let mut sizes = dims.filter_map(Dim::expression);
+        sizes.any(|size| !size.variables().is_disjoint(&empty))
     };
-    let arguments = signature.inputs.iter().filter(unnamed);
-    let arguments = arguments.map(|input| input.name.clone());
-    let sizes = may_be_empty(signature).map(|(variable, _)| variable.name().to_owned());
-    sizes.chain(arguments).collect()
+    let inputs = signature.inputs.iter().filter(is_open);
+    inputs.map(|input| input.name.clone()).collect()
 }
 
 /// Variables that may be 0, with the constraint that lets them, if there is one.

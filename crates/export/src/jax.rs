@@ -70,11 +70,18 @@ impl Exported {
         below.ok_or_else(|| ExportError::input("there is no program"))
     }
 
-    /// Sizes of 0 that the program takes and JAX will not, without anybody having said so: the names of the sizes, or of
-    /// arguments with sizes that have none.
-    #[must_use]
-    pub fn sizes_that_may_be_zero(&self) -> Vec<String> {
-        callable::open_sizes(&self.signature)
+    /// The names of arguments with sizes that may be 0 here, and may not in JAX, without anybody having asked for it: neither a
+    /// user's constraint nor the program says what the least size is.
+    ///
+    /// # Errors
+    /// As [`Exported::to_jax`].
+    pub fn arguments_that_may_be_empty(&self) -> Result<Vec<String>, ExportError> {
+        let signature = self.with_open_sizes(Least::Zero)?;
+        Ok(callable::open_sizes(&signature))
+    }
+
+    fn with_open_sizes(&self, least: Least) -> Result<Signature, ExportError> {
+        dimensions::opened(&self.module, self.entry, &self.signature, least, &BTreeSet::new())
     }
 
     /// The value of a file, without the vjp.
@@ -88,8 +95,7 @@ impl Exported {
         let conventions = self.conventions();
         callable::told_apart(&self.platforms, &conventions)?;
         callable::name_main(&mut module, self.entry)?;
-        let signature =
-            dimensions::opened(&module, self.entry, &self.signature, Least::One, &BTreeSet::new())?;
+        let signature = self.with_open_sizes(Least::One)?;
         callable::check(&signature)?;
         if let Some(constraint) = dimensions::unstated(&module, self.entry, &signature)? {
             return Err(ExportError::input(format!(

@@ -94,12 +94,22 @@ fn sizes_of_zero() {
         &exported(DOUBLE, Some("(b, 2)"), &["b >= 0"]),
         "`b >= 0` lets the size 'b' be 0",
     );
-    let positive = exported(DOUBLE, Some("(b, 2)"), &[]);
-    assert!(positive.sizes_that_may_be_zero().is_empty());
-    file(&positive).unwrap();
-    let open = exported(DOUBLE, None, &[]);
-    assert_eq!(open.sizes_that_may_be_zero(), ["arg0"]);
-    file(&open).unwrap();
+    let empty = |exported: &Exported| {
+        file(exported).unwrap();
+        exported.arguments_that_may_be_empty().unwrap()
+    };
+    assert!(empty(&exported(DOUBLE, Some("(b, 2)"), &[])).is_empty());
+    assert_eq!(empty(&exported(DOUBLE, None, &[])), ["arg0"]);
+    // As JAX exports a program, it asserts that its sizes are at least 1.
+    let asserting = DOUBLE.replace(
+        "%0 =",
+        "%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x2xf32>) -> tensor<i32>
+         %one = stablehlo.constant dense<1> : tensor<i32>
+         %holds = stablehlo.compare GE, %n, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+         stablehlo.custom_call @shape_assertion(%holds, %n) {error_message = \"{0}\", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+         %0 =",
+    );
+    assert!(empty(&exported(&asserting, None, &[])).is_empty());
 }
 
 #[test]

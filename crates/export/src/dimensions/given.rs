@@ -108,16 +108,20 @@ impl Given {
             }
             return Ok(());
         }
-        if is.as_constant().is_some() || new.as_constant().is_some() {
+        let by_number = is.as_constant().is_some() || new.as_constant().is_some();
+        let difference = is.sub(new).ok().and_then(|difference| difference.as_constant());
+        if by_number || difference.is_some() {
             let (argument, dimension) = (&signature.inputs[place.0].name, place.1);
+            let so = match is == *old {
+                true => String::new(),
+                false => format!(" and so '{is}' after what other shapes say"),
+            };
+            let advice = match by_number {
+                true => "; give the names of sizes here, and numbers to `artifact specialize --dim`",
+                false => "",
+            };
             return Err(ExportError::input(format!(
-                "the shape of `{argument}` gives '{new}' for dimension {dimension}, which is '{old}' in the program{}; \
-                 give the names of sizes here, and numbers to `artifact specialize --dim`",
-                if is == *old {
-                    String::new()
-                } else {
-                    format!(" and so '{is}' after what other shapes say")
-                }
+                "the shape of `{argument}` gives '{new}' for dimension {dimension}, which is '{old}' in the program{so}{advice}"
             )));
         }
         let equal = Constraint::new(is, Comparison::Eq, new.clone());

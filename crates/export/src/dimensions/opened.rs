@@ -38,8 +38,9 @@ impl Least {
     }
 }
 
-/// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts
-/// or needs to be equal have one name: that under which JAX passes the size on, where it does, else one that is not among the `reserved`.
+/// The signature with a name for each size of an argument that the program leaves open. Sizes that the program asserts or
+/// needs to be equal have one name: that under which JAX passes the size on, where it does, else one that is not among the
+/// `reserved`.
 pub(crate) fn opened(
     module: &Module,
     entry: FunctionId,

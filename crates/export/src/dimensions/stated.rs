@@ -33,8 +33,8 @@ impl Claims {
     }
 }
 
-/// The signature with all that holds of its variables: what is claimed, and what the program's assertions and operations state. The shapes of
-/// results follow.
+/// The signature with all that holds of its variables: what is claimed, and what the program's assertions and operations
+/// state. The shapes of results follow.
 pub(crate) fn scoped(
     module: &Module,
     entry: FunctionId,
