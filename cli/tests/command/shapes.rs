@@ -268,7 +268,7 @@ fn numbers_make_a_program_static() {
 
 #[test]
 fn what_contradicts_itself_or_the_program_is_refused() {
-    refused(&rows(), &["--shapes", "arg0: (65, 8)"], "- b + 64 >= 0");
+    refused(&rows(), &["--shapes", "arg0: (65, 8)"], "constraint b <= 64");
     refused(
         &gradients(),
         &["--shapes", "x: (0,)"],
@@ -291,11 +291,7 @@ fn what_contradicts_itself_or_the_program_is_refused() {
     }";
     let scratch = Scratch::new();
     let program = scratch.file("equal.mlir", text);
-    refused(
-        &program,
-        &["--shapes", "arg0: (3,); arg1: (4,)"],
-        "given as 3 and",
-    );
+    refused(&program, &["--shapes", "arg0: (3,); arg1: (4,)"], "4 is not 3");
     refused(
         &program,
         &["--shapes", "arg0: (3,); arg1: (n,)"],
@@ -304,7 +300,7 @@ fn what_contradicts_itself_or_the_program_is_refused() {
     refused(
         &program,
         &["--shapes", "arg0: (n,); arg1: (n + 1,)"],
-        "gives 'n + 1' for dimension 0, which is 'd0' in the program and so 'n'",
+        "n + 1 is not n",
     );
     // Two names for one size are two names that are equal.
     let written = Written::new(&program, &["--shapes", "arg0: (n,); arg1: (m,)"]).taken_by_all(&["n=3"]);

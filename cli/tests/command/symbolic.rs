@@ -232,7 +232,7 @@ fn sizes_that_must_be_equal_are_checked_before_a_run() {
     subtract(&two).expect(0).says("[0.0, 0.0]");
     subtract(&three)
         .expect(3)
-        .says("n == m: found 2 and 3")
+        .says("n == m: 2 == 3 does not hold")
         .says("a.shape[0] (= 2)")
         .says("b;c.shape[0] (= 3)");
     export("a: (n,); b;c: (m,)")

@@ -17,7 +17,7 @@ use artifact_refine::{Fact, RefineError, Requirement};
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
-pub(crate) use given::{Given, words};
+pub(crate) use given::{Given, check_written, words};
 pub(crate) use opened::{Least, opened};
 pub(crate) use required::{completed, enforced};
 pub(crate) use stated::{Claims, scoped, unstated};

@@ -16,8 +16,8 @@ use crate::signature::{Argument, Signature};
 
 impl Exported {
     /// Names every size that the program leaves open: as the program does where JAX wrote it, else `d0`, `d1` and so on. Sizes
-    /// that it asserts to be equal have one name, and what it asserts besides becomes their ranges and constraints. A program
-    /// with an interface has its names from there.
+    /// that it asserts or needs to be equal have one name, and what it asserts besides becomes their ranges and constraints. A
+    /// program with an interface has its names from there.
     ///
     /// # Errors
     /// When no sizes fit the program.
@@ -52,14 +52,21 @@ impl Exported {
             return Ok(self);
         }
         let fresh = &dimensions::variables(&self.signature.inputs) - &dimensions::variables(&before.inputs);
-        if !fresh.is_empty() {
-            // What the program asserts of them, it says again of what is given, in its own words where that is wrong.
-            self.signature.dimensions = std::mem::take(&mut before.dimensions);
+        if fresh.is_empty() {
+            return self.given(shapes, &fresh);
         }
+        // What the program asserts of them, it says again of what is given, in its own words where that is wrong.
+        self.signature.dimensions = std::mem::take(&mut before.dimensions);
+        // Errors in terms of names of ours say less than what the program has against the shapes as they were written.
+        dimensions::check_written(&self.module, self.entry, before, shapes)?;
+        self.given(shapes, &fresh)
+    }
+
+    fn given(self, shapes: &Shapes, fresh: &BTreeSet<Variable>) -> Result<Self, ExportError> {
         let given = Given::read(&self.signature, shapes)?;
         let inputs = given.inputs(&self.signature)?;
         given.check_constraints(&inputs)?;
-        let named = self.said(&given, inputs, &fresh)?;
+        let named = self.said(&given, inputs, fresh)?;
         match given.values.iter().next() {
             None => Ok(named),
             Some(_) => named

@@ -7,10 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use artifact_dims::{Assignment, Comparison, Constraint, Expr, Variable, parse_shape};
+use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType, Type};
 
+use super::required::completed;
 use super::stated::{Claims, replaced, substituted};
-use super::{Shapes, parsed, variables};
+use super::{Shapes, parsed, scope, variables};
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
@@ -249,8 +251,38 @@ fn position(inputs: &[Argument], name: &str) -> Result<usize, ExportError> {
     })
 }
 
-/// What a text says of the dimensions of an argument that the program leaves open.
-fn dims_said(index: usize, argument: &Argument, text: &str) -> Result<Vec<Said>, ExportError> {
+/// Checks that the program takes shapes as they were written, of arguments whose sizes have no names yet.
+///
+/// # Errors
+/// An operation or an assertion of the program fails for every size that the shapes and the constraints allow.
+pub(crate) fn check_written(
+    module: &Module,
+    entry: FunctionId,
+    mut signature: Signature,
+    shapes: &Shapes,
+) -> Result<(), ExportError> {
+    for (name, text) in &shapes.arguments {
+        let index = position(&signature.inputs, name)?;
+        let argument = &signature.inputs[index];
+        let (ty, dims) = dims_read(argument, text)?;
+        let mut ty = ty.clone();
+        ty.dims = dims.into_iter().map(Dim::from).collect();
+        signature.inputs[index].ty = ty.into();
+    }
+    let known = variables(&signature.inputs);
+    let mut constraints = parsed(&shapes.constraints)?;
+    // Others are of names that are found later.
+    constraints.retain(|constraint| constraint.variables().is_subset(&known));
+    let Ok(dimensions) = scope(&known, &known, constraints) else {
+        // The program has no part in that.
+        return Ok(());
+    };
+    signature.dimensions = dimensions;
+    completed(module, entry, signature).map(|_| ())
+}
+
+/// The type of an argument, and the dimensions that a text gives it, as many.
+fn dims_read<'a>(argument: &'a Argument, text: &str) -> Result<(&'a TensorType, Vec<Expr>), ExportError> {
     let Type::Tensor(ty) = &argument.ty else {
         return Err(ExportError::input(format!(
             "a shape is given for `{}`, which is a {}",
@@ -265,8 +297,14 @@ fn dims_said(index: usize, argument: &Argument, text: &str) -> Result<Vec<Said>,
             error.snippet()
         ))
     })?;
+    Ok((ty, dims))
+}
+
+/// What a text says of the dimensions of an argument that the program leaves open.
+fn dims_said(index: usize, argument: &Argument, text: &str) -> Result<Vec<Said>, ExportError> {
+    let (ty, dims) = dims_read(argument, text)?;
     let mut said = Vec::new();
-    for (dimension, (old, new)) in like.into_iter().zip(dims).enumerate() {
+    for (dimension, (old, new)) in ty.dims.iter().map(Dim::expression).zip(dims).enumerate() {
         // A size has an expression in every signature that is given here.
         let Some(old) = old else { continue };
         match (old.as_constant(), new.as_constant()) {
@@ -307,4 +345,81 @@ fn lets_be_empty(constraint: &Constraint, variable: &Variable) -> bool {
         _ => None,
     };
     bound.is_some_and(|bound| bound <= 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use artifact_dims::Scope;
+    use artifact_ir::types::ElementType;
+
+    use super::*;
+
+    /// Two arguments of one size, as an export of JAX names it.
+    fn signature() -> Signature {
+        let size = Dim::from("b".parse::<Expr>().unwrap());
+        let ty = TensorType::new([size], ElementType::F32);
+        let argument = |name: &str| Argument {
+            name: name.to_owned(),
+            ty: ty.clone().into(),
+        };
+        Signature {
+            function: "main".to_owned(),
+            inputs: vec![argument("x"), argument("y")],
+            outputs: Vec::new(),
+            dimensions: Scope::default(),
+        }
+    }
+
+    fn read(x: &str, y: &str) -> Result<Given, ExportError> {
+        let arguments = [("x", x), ("y", y)];
+        Given::read(
+            &signature(),
+            &Shapes {
+                arguments: arguments
+                    .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                    .to_vec(),
+                constraints: Vec::new(),
+            },
+        )
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_one_are_refused_where_they_stand() {
+        for (x, y, said) in [
+            (
+                "(n,)",
+                "(n + 1,)",
+                "the shape of `y` gives 'n + 1' for dimension 0, which is 'b' in the program and so 'n' after what other \
+                 shapes say",
+            ),
+            (
+                "(3,)",
+                "(n,)",
+                "the shape of `y` gives 'n' for dimension 0, which is 'b' in the program and so '3' after what other shapes \
+                 say; give the names of sizes here, and numbers to `artifact specialize --dim`",
+            ),
+            (
+                "(3,)",
+                "(4,)",
+                "the size 'b' is given as 3 and, in the shape of `y`, as 4",
+            ),
+        ] {
+            let Err(error) = read(x, y) else {
+                panic!("{x} and {y} are taken");
+            };
+            assert_eq!(error.to_string(), said);
+        }
+    }
+
+    #[test]
+    fn sizes_that_may_be_one_are_constraints() {
+        let constraints = |x: &str, y: &str| {
+            let given = read(x, y).unwrap();
+            let texts = given.equal.iter().map(ToString::to_string);
+            texts.collect::<Vec<_>>()
+        };
+        assert_eq!(constraints("(n,)", "(n,)"), [""; 0]);
+        assert_eq!(constraints("(n,)", "(m,)"), ["n == m"]);
+        assert_eq!(constraints("(n,)", "(2*m + 1,)"), ["n == 2*m + 1"]);
+    }
 }

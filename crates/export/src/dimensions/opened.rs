@@ -2,7 +2,7 @@
 //!
 //! JAX computes the value of each of its names from the sizes of arguments, and passes it on to the function that does the
 //! work, with the name as an attribute. Where that value determines a size, the size is said by the name. Other sizes get
-//! names of ours, one for all that the program asserts to be equal.
+//! names of ours, one for all that the program asserts or needs to be equal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
