@@ -85,8 +85,9 @@ An artifact is written anew for the reader that is asked for: all that it says o
 for another file.
 
 A shape has a number or an expression for each dimension: b, 2*b + 1, floordiv(b, 2), max(a, b), mod(b, 4). `_` keeps one
-dimension as the program has it, `...` all that follow. A variable is at least 1 unless a constraint says less. Constraints
-compare expressions: `a >= 2*b`, `0 <= b < 64`, `mod(b, 8) == 0`.")]
+dimension as the program has it, `...` all that follow. A name stands for one size everywhere, and a number makes the program
+static there. A variable is at least 1 unless a constraint says less and the program allows it. Constraints compare
+expressions: `a >= 2*b`, `0 <= b < 64`, `mod(b, 8) == 0`.")]
 pub(crate) struct ExportArguments {
     /// StableHLO as text or portable bytecode, what `jax.export` serialized, or an artifact; what the file holds counts, not its
     /// name
@@ -95,11 +96,13 @@ pub(crate) struct ExportArguments {
     /// The artifact to write; an existing one is replaced at once or not at all
     #[arg(short, long, value_name = "F.artifact")]
     pub(crate) output: PathBuf,
-    /// Shapes of arguments whose sizes the program leaves open: NAME: (DIM, ...), several apart by `;`
+    /// Shapes of arguments whose sizes the program leaves open: NAME: (DIM, ...), several apart by `;`; a name that has `;`
+    /// stands in double quotes, and `arg0`, `arg1` and so on always work. Without this option sizes have the names that the
+    /// program gives them, else d0, d1, ...
     #[arg(long, value_name = "SHAPES")]
     pub(crate) shapes: Vec<String>,
-    /// A constraint on the dimensions that --shapes names; may be repeated
-    #[arg(long, value_name = "CONSTRAINT", requires = "shapes")]
+    /// A constraint on the named sizes; may be repeated
+    #[arg(long, value_name = "CONSTRAINT")]
     pub(crate) constraint: Vec<String>,
     /// A platform that the program is for, such as cpu or cuda; may be repeated. A JAX export says so itself
     #[arg(long, value_name = "PLATFORM")]

@@ -289,5 +289,14 @@ fn jax(input: &Path, version: StablehloVersion, allowed: &Waivers) -> Outcome<Ve
         .map_err(|error| Failure::input(format!("{} is refused", input.display())).because(&error))?;
     tell_lost(input, &only_here);
     rewriting::tell(dropped.as_ref(), input);
+    let open = exported.arguments_that_may_be_empty();
+    let open = open.map_err(|error| Failure::export(input, &error))?;
+    if !open.is_empty() {
+        output::note(&format!(
+            "warning: {}: JAX takes no size of 0, which a size of `{}` may be here",
+            input.display(),
+            open.join("`, `")
+        ));
+    }
     Ok(bytes)
 }

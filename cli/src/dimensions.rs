@@ -9,6 +9,7 @@ use artifact_ir::types::Type;
 use artifact_refine::Obligation;
 
 use crate::failure::{Failure, Outcome};
+use crate::shape_texts;
 
 /// The values of `--dim NAME=N`, which must be variables of the signature.
 pub(crate) fn values(path: &Path, signature: &Signature, options: &[String]) -> Outcome<Assignment> {
@@ -28,22 +29,16 @@ pub(crate) fn values(path: &Path, signature: &Signature, options: &[String]) -> 
             return Err(refuse("gives a second value"));
         }
     }
-    let known: Vec<&str> = signature
+    let known: Vec<Variable> = signature
         .dimensions
         .ranges()
-        .map(|(variable, _)| variable.name())
+        .map(|(variable, _)| variable.clone())
         .collect();
-    let unused = values
-        .iter()
-        .filter(|(variable, _)| !known.contains(&variable.name()));
+    let unused = values.iter().filter(|(variable, _)| !known.contains(variable));
     let unused: Vec<Mismatch> = unused
         .map(|(variable, _)| Mismatch::Unused {
             variable: variable.clone(),
-            known: if known.is_empty() {
-                "none".to_owned()
-            } else {
-                known.join(", ")
-            },
+            known: known.clone(),
         })
         .collect();
     if unused.is_empty() {
@@ -59,30 +54,8 @@ pub(crate) fn values(path: &Path, signature: &Signature, options: &[String]) -> 
 
 /// The texts of `--shapes` and `--constraint`.
 pub(crate) fn shapes(shapes: &[String], constraints: &[String]) -> Outcome<Shapes> {
-    let mut arguments = Vec::new();
-    for shape in shapes.iter().flat_map(|shapes| shapes.split(';')) {
-        if shape.trim().is_empty() {
-            continue;
-        }
-        // A name may hold a colon, a shape has none.
-        let Some((name, shape)) = shape.rsplit_once(':') else {
-            let what = format!(
-                "`--shapes` has `{}`, which is not of the form NAME: (DIM, ...)",
-                shape.trim()
-            );
-            return Err(Failure::usage(what));
-        };
-        arguments.push((name.trim().to_owned(), shape.trim().to_owned()));
-    }
-    for (index, (name, _)) in arguments.iter().enumerate() {
-        if arguments[..index].iter().any(|(other, _)| other == name) {
-            return Err(Failure::usage(format!(
-                "`--shapes` gives a second shape for `{name}`"
-            )));
-        }
-    }
     Ok(Shapes {
-        arguments,
+        arguments: shape_texts::read(shapes)?,
         constraints: constraints.to_vec(),
     })
 }

@@ -49,14 +49,11 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
         }
         false => exported
             .with_platforms(options.platform.clone())
-            .map_err(|error| source.unfit(&error))?,
+            .map_err(|error| Failure::usage("`--platform` is refused").because(&error))?,
     };
-    let exported = match shapes.arguments.is_empty() {
-        true => exported,
-        false => exported
-            .with_shapes(&shapes)
-            .map_err(|error| source.unfit(&error))?,
-    };
+    let exported = exported
+        .with_shapes(&shapes)
+        .map_err(|error| source.unfit(&error))?;
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
     let mut file = AtomicFile::create(&options.output).map_err(|error| refuse(&error))?;
     let written = pack(&exported, &pack_options, &mut file).map_err(|error| unpacked(options, &error))?;

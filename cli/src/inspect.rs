@@ -1,27 +1,25 @@
 //! `artifact inspect`.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use artifact_container::manifest::{Constant, Manifest};
 use artifact_container::{Codec, Container, ReadOptions, Section};
 use artifact_export::ExportError;
-use artifact_ir::types::Type;
-use artifact_refine::{Fact, refine};
 use serde_json::json;
 
 use crate::arguments::InspectArguments;
 use crate::compatibility;
 use crate::description::Description;
+use crate::dimensions_text::dimensions_text;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interface_text::part_text;
 use crate::output::{self, one_line};
-use crate::program::{Program, is_artifact};
+use crate::program::is_artifact;
 
 pub(crate) fn execute(options: &InspectArguments) -> Outcome<Exit> {
     let path = &options.program;
     if options.dims {
-        output::text(&dims_text(path)?)?;
+        output::text(&dimensions_text(path)?)?;
     } else if options.program_only || !is_artifact(path)? {
         let program = Description::of(path)?;
         match options.json {
@@ -94,67 +92,6 @@ fn as_text(container: &Container) -> String {
         part_text(derivative.part(), waivers, &mut text);
     }
     text
-}
-
-/// The dimensions of a program: what is declared, and what refinement finds.
-fn dims_text(path: &Path) -> Outcome<String> {
-    let program = Program::open(path)?;
-    let signature = &program.signature;
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    for input in &signature.inputs {
-        let _ = writeln!(
-            text,
-            "in  {}: {}",
-            one_line(&input.name),
-            one_line(&input.shape_text())
-        );
-    }
-    for output in &signature.outputs {
-        let _ = writeln!(
-            text,
-            "out {}: {}",
-            one_line(&output.name),
-            one_line(&output.shape_text())
-        );
-    }
-    for (variable, range) in signature.dimensions.ranges() {
-        let _ = writeln!(text, "dimension {variable}: {range}");
-    }
-    for constraint in signature.dimensions.constraints() {
-        let _ = writeln!(text, "constraint {constraint}");
-    }
-    let types = signature.inputs.iter().map(|input| input.ty.clone());
-    let constants = program
-        .constants
-        .iter()
-        .map(|constant| Type::Tensor(constant.ty().clone()));
-    let arguments: Vec<Fact> = types.chain(constants).map(Fact::of_type).collect();
-    let refined = refine(&program.module, program.entry, &arguments, &signature.dimensions)
-        .map_err(|error| Failure::input(format!("{} cannot be refined", path.display())).because(&error))?;
-    for obligation in &refined.obligations {
-        let _ = writeln!(
-            text,
-            "needs {} <= {} <= {}",
-            obligation.min, obligation.value, obligation.max
-        );
-    }
-    for assertion in &refined.assertions {
-        let constraints = assertion.constraints.as_ref().map(|constraints| {
-            let texts: Vec<String> = constraints.iter().map(ToString::to_string).collect();
-            texts.join(" and ")
-        });
-        let condition =
-            constraints.unwrap_or_else(|| "a condition that is no expression of dimensions".to_owned());
-        let _ = writeln!(text, "asserts {condition}");
-    }
-    for unknown in &refined.unknown {
-        let _ = writeln!(text, "unknown {}: {}", unknown.ty, one_line(&unknown.reason));
-    }
-    if refined.unknown.is_empty() {
-        text.push_str("every value has a shape of numbers and expressions\n");
-    }
-    Ok(text)
 }
 
 fn list_or(items: &[String], nothing: &str) -> String {

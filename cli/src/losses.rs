@@ -25,7 +25,8 @@ pub(crate) fn of_program(
     if !locations {
         without_names(&mut written);
     }
-    let now = describe(&Exported::new(written)?)?;
+    // As whoever exports the file will find it.
+    let now = describe(&Exported::new(written)?.with_named_sizes()?)?;
     let mut lost = Vec::new();
     let names = renamed(&said.signature.inputs, &now.signature.inputs);
     if !names.is_empty() {

@@ -19,12 +19,20 @@ const OWN: &str = "cpu";
 /// The platform is the one that was asked for, or that of the engine.
 ///
 /// # Errors
-/// When the program is not for it.
+/// When the program is not for it, or when it is asked for and nothing depends on it.
 pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> Outcome<Option<Value>> {
+    let any = program.any_platform || program.platforms.is_empty();
     let platform = wanted.unwrap_or(OWN);
     let found = program.platforms.iter().position(|known| known == platform);
-    if found.is_none() && !program.platforms.is_empty() && !program.any_platform {
-        return Err(not_for(program, path, platform));
+    match (found, wanted) {
+        (None, Some(wanted)) if any && wanted != OWN => return Err(no_choice(path, wanted)),
+        (None, Some(wanted)) if !any => return Err(not_for(program, path, wanted)),
+        (None, None) if !any => {
+            // An artifact says who can run it.
+            requirements(program, path, platform)?;
+            return Err(not_for(program, path, platform));
+        }
+        _ => {}
     }
     if !program.any_platform {
         requirements(program, path, platform)?;
@@ -51,16 +59,20 @@ fn requirements(program: &Program, path: &Path, platform: &str) -> Outcome<()> {
 }
 
 fn not_for(program: &Program, path: &Path, platform: &str) -> Failure {
-    // An artifact says who can run it.
-    if let Err(failure) = requirements(program, path, platform) {
-        return failure;
-    }
     let platforms = program.platforms.join("`, `");
     let what = format!(
         "{} was exported for `{platforms}`, and not for `{platform}`",
         path.display()
     );
     Failure::engine(what).hint("name one of them with --platform to run what the program does there")
+}
+
+fn no_choice(path: &Path, platform: &str) -> Failure {
+    let what = format!(
+        "`--platform {platform}` chooses nothing: {} is for any platform, and does the same on each",
+        path.display()
+    );
+    Failure::usage(what).hint("leave --platform out")
 }
 
 fn value(ty: &Type, position: usize) -> Outcome<Value> {

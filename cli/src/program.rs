@@ -87,7 +87,8 @@ impl Program {
     }
 
     fn from_source(source: Source) -> Outcome<Self> {
-        let exported = source.export()?;
+        let exported = source.export()?.with_named_sizes();
+        let exported = exported.map_err(|error| source.unfit(&error))?;
         Ok(Self {
             module: exported.module().clone(),
             entry: exported.entry(),

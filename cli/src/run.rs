@@ -1,18 +1,18 @@
 //! `artifact run`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artifact_dims::Assignment;
+use artifact_dims::{Assignment, Variable};
 use artifact_eval::comparison::{Closeness, difference};
 use artifact_eval::scalar::Scalar;
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{Options, Outcome as RunOutcome, Value};
-use artifact_export::Argument;
+use artifact_export::{Argument, Signature};
 use artifact_ir::literal::Literal;
-use artifact_ir::types::{ElementType, TensorType, Type};
+use artifact_ir::types::{Dim, ElementType, TensorType, Type};
 
 use crate::archive::{self, Archive};
 use crate::arguments::RunArguments;
@@ -58,7 +58,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         .map(|path| Expected::open(path, &outputs))
         .transpose()?;
     let dims = dimensions::values(&options.program, &program.signature, &options.dim)?;
-    let inputs = inputs(&program.signature.inputs, platform, files, &dims, options)?;
+    let inputs = inputs(&program.signature, platform, files, &dims, options)?;
     check_sizes(&program, &options.program, &inputs, &dims)?;
     let steps = Options {
         steps_max: options.max_steps,
@@ -191,12 +191,13 @@ impl Budget {
 
 /// `platform` is the value of the first argument, where that is no data.
 fn inputs(
-    arguments: &[Argument],
+    signature: &Signature,
     platform: Option<Value>,
     files: BTreeMap<String, PathBuf>,
     dims: &Assignment,
     options: &RunArguments,
 ) -> Outcome<Vec<Value>> {
+    let arguments = &signature.inputs;
     let names = Names::of_arguments(arguments);
     let mut sources = Sources {
         archive: options.inputs.as_deref().map(Archive::open).transpose()?,
@@ -205,15 +206,28 @@ fn inputs(
         budget: Budget(options.max_bytes),
     };
     refuse_unknown_arguments(&names, &sources)?;
-    let mut values: Vec<Value> = platform.into_iter().collect();
-    let mut failures = Vec::new();
-    let bound = values.len();
+    let bound = usize::from(platform.is_some());
     if (0..bound).any(|index| sources.has(&names, index)) {
         let what = "the position of the platform is given as an array";
         return Err(Failure::input(what).hint("leave it out, and name the platform with --platform"));
     }
-    for (index, argument) in arguments.iter().enumerate().skip(bound) {
-        match input(&mut sources, &names, index, argument, dims) {
+    // Arrays come first: they tell sizes of what is random.
+    let (given, others): (Vec<usize>, Vec<usize>) =
+        (bound..arguments.len()).partition(|index| sources.has(&names, *index));
+    let mut found: BTreeMap<usize, Outcome<Value>> = BTreeMap::new();
+    for index in given {
+        let value = input(&mut sources, &names, index, &arguments[index], dims);
+        found.insert(index, value);
+    }
+    let dims = sizes_told(signature, &found, dims);
+    for index in others {
+        let value = input(&mut sources, &names, index, &arguments[index], &dims);
+        found.insert(index, value);
+    }
+    let mut values: Vec<Value> = platform.into_iter().collect();
+    let mut failures = Vec::new();
+    for outcome in found.into_values() {
+        match outcome {
             Ok(value) => values.push(value),
             Err(failure) => failures.push(failure),
         }
@@ -221,6 +235,30 @@ fn inputs(
     match Failure::of_all(failures) {
         None => Ok(values),
         Some(failure) => Err(failure),
+    }
+}
+
+/// The values of dimension variables as far as arrays tell them, with those of the command line. Whether they fit is checked
+/// when every array is there.
+fn sizes_told(
+    signature: &Signature,
+    found: &BTreeMap<usize, Outcome<Value>>,
+    dims: &Assignment,
+) -> Assignment {
+    let ty = |index: usize| match found.get(&index) {
+        Some(Ok(value)) => value.ty(),
+        // What has no sizes tells none.
+        _ => Type::Token,
+    };
+    let types: Vec<Type> = (0..signature.inputs.len()).map(ty).collect();
+    match signature.bind(&types, dims) {
+        Ok(values) => values,
+        Err(mismatches) => {
+            let told = mismatches.obtained.into_iter();
+            let told = told.filter_map(|(variable, value, _)| Some((variable, value.as_constant()?)));
+            let given = dims.iter().map(|(variable, value)| (variable.clone(), value));
+            told.chain(given).collect()
+        }
     }
 }
 
@@ -349,9 +387,7 @@ fn random_input(sources: &mut Sources, ty: &Type) -> Result<Value, String> {
         return Err(format!("no random value can be a {ty}"));
     };
     if !ty.is_static() {
-        return Err(format!(
-            "{ty} has sizes that are not known, so that no random value can be made: give them with --dim, or the array with --input"
-        ));
+        return Err(unknown_sizes(ty));
     }
     let bytes = ty.byte_count();
     sources
@@ -362,6 +398,22 @@ fn random_input(sources: &mut Sources, ty: &Type) -> Result<Value, String> {
         .tensor(Arc::clone(ty))
         .map(Value::Tensor)
         .map_err(|error| error.to_string())
+}
+
+/// Why an array of this type cannot be made up, and what to do.
+fn unknown_sizes(ty: &TensorType) -> String {
+    let variables: BTreeSet<Variable> = ty
+        .dims
+        .iter()
+        .filter_map(Dim::expression)
+        .flat_map(|size| size.variables())
+        .collect();
+    let options: Vec<String> = variables.iter().map(|name| format!("--dim {name}=N")).collect();
+    let remedy = match options.is_empty() {
+        true => "which have no names: export the program again, which names them,".to_owned(),
+        false => format!("which no array tells: give {},", options.join(" ")),
+    };
+    format!("no random value can be made for the open sizes of {ty}, {remedy} or give the array with --input")
 }
 
 /// The results that are expected.

@@ -549,3 +549,61 @@ fn derivatives_that_lie_are_refused() {
     // Whoever only runs the program has no use for the derivative.
     run(&[&"upgrade", &exchanged.artifact]).expect(0);
 }
+
+/// What JAX could read and not call is not written.
+#[test]
+fn what_jax_cannot_call() {
+    let scratch = Scratch::new();
+    let program = scratch.file("double.mlir", DOUBLE);
+    let (artifact, output) = (scratch.path("double.artifact"), scratch.path("double.bin"));
+    let convert = |file: &Path| run(&[&"convert", &file, &"--to", &"jax", &"-o", &output]);
+    convert(&program)
+        .expect(0)
+        .says("JAX takes no size of 0, which a size of `arg0` may be here");
+    std::fs::remove_file(&output).unwrap();
+    for (shape, constraint, said) in [
+        ("arg0: (b,)", "b >= 0", "lets the size 'b' be 0"),
+        ("arg0: (b*c,)", "b >= 1", "cannot find 'b' from the size 'b*c'"),
+    ] {
+        let shapes: [&dyn AsRef<std::ffi::OsStr>; 4] = [&"--shapes", &shape, &"--constraint", &constraint];
+        let [a, b, c, d] = shapes;
+        run(&[&"export", &program, a, b, c, d, &"-o", &artifact]).expect(0);
+        convert(&artifact).expect(3).says(said);
+        assert!(!output.exists());
+    }
+}
+
+const DOUBLE: &str = "func.func @double(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.add %x, %x : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+";
+
+#[test]
+fn platforms_are_names() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let (artifact, output) = (scratch.path("add.artifact"), scratch.path("add.bin"));
+    let export = |platforms: &[&str]| {
+        let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"export", &program, &"-o", &artifact];
+        for platform in platforms {
+            arguments.extend([&"--platform" as &dyn AsRef<std::ffi::OsStr>, platform]);
+        }
+        run(&arguments)
+    };
+    for (platforms, said) in [
+        (&[""][..], "an empty name"),
+        (&["cpu "], "no name of a platform"),
+        (&["c\npu"], "`c\\npu` is no name of a platform"),
+        (&["Cuda"], "did you mean `cuda`?"),
+        (&["cpu", "cpu"], "named twice"),
+    ] {
+        export(platforms).expect(2).says(said);
+        assert!(!artifact.exists());
+    }
+    export(&["cpu", "cuda"]).expect(0);
+    run(&[&"run", &artifact, &"--random", &"1"]).expect(0);
+    run(&[&"convert", &artifact, &"--to", &"jax", &"-o", &output])
+        .expect(3)
+        .says("export it for one platform, or for none");
+}

@@ -18,6 +18,7 @@ mod mismatch;
 mod rewriting;
 mod run;
 mod sealing;
+mod shapes;
 mod symbolic;
 mod upgrade;
 
@@ -106,6 +107,13 @@ impl Ended {
     fn says(self, text: &str) -> Self {
         let all = format!("{}{}", self.out, self.err);
         assert!(all.contains(text), "no `{text}` in:\n{all}");
+        self
+    }
+
+    #[track_caller]
+    fn says_not(self, text: &str) -> Self {
+        let all = format!("{}{}", self.out, self.err);
+        assert!(!all.contains(text), "`{text}` in:\n{all}");
         self
     }
 }

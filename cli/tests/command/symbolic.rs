@@ -36,8 +36,8 @@ fn sizes_come_from_the_arrays() {
                 .says(&format!("tensor<{size}x2xf32> = [3.0, 3.0"));
         }
         run(&[&"run", file, &"--input", &input(1).replace("x=", "arg0=")])
-            .expect(1)
-            .says("expected n >= 2, found 1");
+            .expect(3)
+            .says("constraint d0 >= 2: 1 >= 2 does not hold");
     }
 }
 
@@ -92,15 +92,15 @@ fn names_are_kept_and_checked() {
         .expect(0)
         .says("dimension h: at least 1")
         .says("constraint h <= 4")
-        .says("needs -2147483648 <= 2*h <= 2147483647")
-        .says("every value has a shape");
+        .says("every value has a shape")
+        .says_not("needs");
     named.run(8).expect(0).says("tensor<8x2xf32>");
     named
         .run(7)
         .expect(3)
         .says("division had remainder 1 when computing the value of 'h'")
         .says("arg0.shape[0] (= 7)");
-    named.run(10).expect(3).says("h <= 4").says("found 5");
+    named.run(10).expect(3).says("h <= 4: 5 <= 4 does not hold");
 }
 
 #[test]
@@ -194,5 +194,75 @@ fn sizes_that_would_wrap() {
     let x = scratch.file("x.npy", npy("<f4", "(3000,)", &floats(&[0.0; 3000])));
     run(&[&"run", &program, &"--input", &format!("arg0={}", x.display())])
         .expect(3)
-        .says("size0^3 = 27000000000");
+        .says("d0^3 = 27000000000");
+}
+
+const SUBTRACT: &str =
+    "func.func @main(%a: tensor<?xf32> loc(\"a\"), %b: tensor<?xf32> loc(\"b;c\")) -> tensor<?xf32> {
+  %0 = stablehlo.subtract %a, %b : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+";
+
+/// Also the names: one that has a semicolon is quoted, or given by its position.
+#[test]
+fn sizes_that_must_be_equal_are_checked_before_a_run() {
+    let scratch = Scratch::new();
+    let program = scratch.file("subtract.mlir", SUBTRACT);
+    let artifact = scratch.path("subtract.artifact");
+    let export = |shapes: &str| run(&[&"export", &program, &"--shapes", &shapes, &"-o", &artifact]);
+    for shapes in ["a: (n,); \"b;c\": (m,)", "a: (n,); arg1: (m,)"] {
+        export(shapes).expect(0);
+        run(&[&"inspect", &"--dims", &artifact])
+            .expect(0)
+            .says("constraint n == m");
+    }
+    let file = |name: &str, size: usize| {
+        let values = floats(&vec![1.0; size]);
+        scratch.file(name, npy("<f4", &format!("({size},)"), &values))
+    };
+    let (two, three) = (file("two.npy", 2), file("three.npy", 3));
+    let subtract = |second: &PathBuf| {
+        let (a, b) = (
+            format!("a={}", two.display()),
+            format!("b;c={}", second.display()),
+        );
+        run(&[&"run", &artifact, &"--input", &a, &"--input", &b])
+    };
+    subtract(&two).expect(0).says("[0.0, 0.0]");
+    subtract(&three)
+        .expect(3)
+        .says("n == m: 2 == 3 does not hold")
+        .says("a.shape[0] (= 2)")
+        .says("b;c.shape[0] (= 3)");
+    export("a: (n,); b;c: (m,)")
+        .expect(2)
+        .says("quote a name that has `;`");
+    export("").expect(2).says("`--shapes` is empty");
+}
+
+const BOUNDED: &str = "func.func @main(%x: tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32> {
+  %0 = stablehlo.negate %x : (tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+";
+
+#[test]
+fn bounds_are_kept() {
+    let scratch = Scratch::new();
+    let program = scratch.file("bounded.mlir", BOUNDED);
+    let artifact = scratch.path("bounded.artifact");
+    run(&[&"export", &program, &"--shapes", &"arg0: (b,)", &"-o", &artifact]).expect(0);
+    for file in [&program, &artifact] {
+        for (size, code, said) in [(4, 0, "tensor<4xf32>"), (5, 3, "4")] {
+            let values = floats(&vec![1.0; size]);
+            let x = scratch.file("x.npy", npy("<f4", &format!("({size},)"), &values));
+            run(&[&"run", file, &"--input", &format!("arg0={}", x.display())])
+                .expect(code)
+                .says(said);
+        }
+    }
+    run(&[&"inspect", &"--dims", &artifact])
+        .expect(0)
+        .says("constraint b <= 4");
 }

@@ -8,12 +8,12 @@ use crate::parse_error::{ParseError, ParseProblem};
 /// Reads the dimensions of a shape: `b, 128`, `(b, 128)`, or `()` for a scalar.
 ///
 /// `like` is a shape that is known in part (None for a size that is not known). Then `_` takes one size from it and `...`,
-/// which may only come last, takes all that are left; a number that is written must be the known size, and the number of
-/// dimensions must be the same.
+/// which may only come last, takes all that are left; a number that is written must be the known size where that is a number too,
+/// and the number of dimensions must be the same.
 ///
 /// # Errors
 /// [`ParseError`] with the place of what cannot be read or does not agree with `like`.
-pub fn parse_shape(text: &str, like: Option<&[Option<i64>]>) -> Result<Vec<Expr>, ParseError> {
+pub fn parse_shape(text: &str, like: Option<&[Option<Expr>]>) -> Result<Vec<Expr>, ParseError> {
     let mut parser = Parser::new(text)?;
     let outer = outer_parentheses(text);
     limits::NESTING
@@ -75,7 +75,11 @@ fn outer_parentheses(text: &str) -> u64 {
 }
 
 /// One dimension.
-fn item(parser: &mut Parser<'_>, like: Option<&[Option<i64>]>, dimension: usize) -> Result<Expr, ParseError> {
+fn item(
+    parser: &mut Parser<'_>,
+    like: Option<&[Option<Expr>]>,
+    dimension: usize,
+) -> Result<Expr, ParseError> {
     if parser.placeholder() == Some("_") {
         let size = known_size(parser, "_", like, dimension)?;
         parser.advance()?;
@@ -83,7 +87,7 @@ fn item(parser: &mut Parser<'_>, like: Option<&[Option<i64>]>, dimension: usize)
     }
     let start = parser.offset();
     let expr = parser.expr()?;
-    let known = like.and_then(|like| like.get(dimension).copied().flatten());
+    let known = like.and_then(|like| like.get(dimension)?.as_ref()?.as_constant());
     match (expr.as_constant(), known) {
         (Some(written), Some(known)) if written != known => Err(parser.error_at(
             start,
@@ -100,7 +104,7 @@ fn item(parser: &mut Parser<'_>, like: Option<&[Option<i64>]>, dimension: usize)
 /// The sizes that `...` stands for.
 fn rest_of_like(
     parser: &mut Parser<'_>,
-    like: Option<&[Option<i64>]>,
+    like: Option<&[Option<Expr>]>,
     dims: &mut Vec<Expr>,
 ) -> Result<(), ParseError> {
     let Some(sizes) = like else {
@@ -115,11 +119,11 @@ fn rest_of_like(
 fn known_size(
     parser: &Parser<'_>,
     placeholder: &'static str,
-    like: Option<&[Option<i64>]>,
+    like: Option<&[Option<Expr>]>,
     dimension: usize,
 ) -> Result<Expr, ParseError> {
     let problem = match like.map(|like| (like.len(), like.get(dimension))) {
-        Some((_, Some(Some(size)))) => return Ok(Expr::constant(*size)),
+        Some((_, Some(Some(size)))) => return Ok(size.clone()),
         Some((_, Some(None))) => ParseProblem::PlaceholderUnknown {
             placeholder,
             dimension,

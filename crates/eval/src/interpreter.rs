@@ -242,7 +242,8 @@ fn declared_bytes(results: &[&TensorType]) -> u64 {
     })
 }
 
-/// Whether a value may stand where `declared` is written: equal but for sizes that the program does not say.
+/// Whether a value may stand where `declared` is written: equal but for sizes that the program does not say, which keep within
+/// their bounds.
 fn fits(value: &Value, declared: &Type) -> bool {
     match (value, declared) {
         (Value::Tensor(tensor), Type::Tensor(declared)) => {
@@ -254,7 +255,8 @@ fn fits(value: &Value, declared: &Type) -> bool {
                         .dims
                         .iter()
                         .zip(&declared.dims)
-                        .all(|(a, b)| a.compatible(b)))
+                        .all(|(a, b)| a.compatible(b))
+                    && keeps_bounds(actual, declared))
         }
         (Value::Token, Type::Token) => true,
         (Value::Tuple(values), Type::Tuple(types)) | (Value::Future(values), Type::Future(types)) => {
@@ -262,6 +264,14 @@ fn fits(value: &Value, declared: &Type) -> bool {
         }
         _ => false,
     }
+}
+
+fn keeps_bounds(actual: &TensorType, declared: &TensorType) -> bool {
+    let bounds = declared.bounds().unwrap_or_default();
+    actual.dims.iter().zip(bounds).all(|(size, bound)| {
+        let known = size.as_static().zip(*bound);
+        known.is_none_or(|(size, bound)| size <= bound)
+    })
 }
 
 fn check_arguments(function: &Function, arguments: &[Value]) -> Result<(), EvalError> {

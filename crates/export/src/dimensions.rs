@@ -1,20 +1,26 @@
 //! Named dimensions: shapes that a user gives a program, and how they are stored and come back.
 
+mod given;
+mod opened;
+mod required;
 mod stated;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use artifact_container::manifest;
-use artifact_dims::{Comparison, Constraint, Expr, Range, Scope, Variable, parse_shape};
+use artifact_dims::{Constraint, Expr, Range, Scope, Variable};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Fact, RefineError, refine};
+use artifact_refine::{Fact, RefineError, Requirement};
 
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
-pub(crate) use stated::{constrained, opened, unstated};
+pub(crate) use given::{Given, check_written, words};
+pub(crate) use opened::{Least, opened};
+pub(crate) use required::{completed, enforced};
+pub(crate) use stated::{Claims, scoped, unstated};
 
 /// Shapes and constraints as texts of the dimension language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,87 +31,7 @@ pub struct Shapes {
     pub constraints: Vec<String>,
 }
 
-/// The signature with named dimensions in place of unknown ones; the shapes of results follow.
-pub(crate) fn named(
-    module: &Module,
-    entry: FunctionId,
-    signature: &Signature,
-    shapes: &Shapes,
-) -> Result<Signature, ExportError> {
-    let mut signature = signature.clone();
-    for (name, text) in &shapes.arguments {
-        let index = position(&signature.inputs, name)?;
-        let argument = &mut signature.inputs[index];
-        argument.ty = shaped(argument, text)?;
-    }
-    let variables = variables(&signature.inputs);
-    signature.dimensions = scope(&variables, &shapes.constraints)?;
-    for constraint in signature.dimensions.constraints() {
-        if let Some(stray) = constraint.variables().difference(&variables).next() {
-            let known = list(&variables);
-            return Err(ExportError::input(format!(
-                "the constraint `{constraint}` names '{stray}', which is in no shape of an argument; the variables are {known}"
-            )));
-        }
-    }
-    signature.outputs = outputs(module, entry, &signature)?;
-    Ok(signature)
-}
-
-fn position(inputs: &[Argument], name: &str) -> Result<usize, ExportError> {
-    let by_name = inputs.iter().position(|input| input.name == name);
-    let by_number = || {
-        name.strip_prefix("arg")?
-            .parse()
-            .ok()
-            .filter(|index| *index < inputs.len())
-    };
-    by_name.or_else(by_number).ok_or_else(|| {
-        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-        ExportError::input(format!(
-            "a shape is given for `{name}`, which is no argument; the arguments are {}",
-            names.join(", ")
-        ))
-    })
-}
-
-/// The type of an argument with the dimensions of a text, which must not contradict it.
-fn shaped(argument: &Argument, text: &str) -> Result<Type, ExportError> {
-    let Type::Tensor(ty) = &argument.ty else {
-        return Err(ExportError::input(format!(
-            "a shape is given for `{}`, which is a {}",
-            argument.name, argument.ty
-        )));
-    };
-    let known = |dim: &Dim| dim.as_static().and_then(|size| i64::try_from(size).ok());
-    let like: Vec<Option<i64>> = ty.dims.iter().map(known).collect();
-    let dims = parse_shape(text, Some(&like)).map_err(|error| {
-        ExportError::input(format!(
-            "the shape of `{}`: {error}\n{}",
-            argument.name,
-            error.snippet()
-        ))
-    })?;
-    let fixed = dims
-        .iter()
-        .zip(&like)
-        .find(|(dim, known)| known.is_some() && dim.as_constant().is_none());
-    if let Some((dim, Some(size))) = fixed {
-        return Err(ExportError::input(format!(
-            "the shape of `{}` names a dimension '{dim}' that is {size} in the program",
-            argument.name
-        )));
-    }
-    Ok(with_dims(ty, dims))
-}
-
-fn with_dims(ty: &TensorType, dims: Vec<Expr>) -> Type {
-    let mut ty = ty.clone();
-    ty.dims = dims.into_iter().map(Dim::from).collect();
-    ty.into()
-}
-
-fn variables(arguments: &[Argument]) -> BTreeSet<Variable> {
+pub(crate) fn variables(arguments: &[Argument]) -> BTreeSet<Variable> {
     let tensors = arguments.iter().filter_map(|argument| argument.ty.as_tensor());
     let dims = tensors.flat_map(|ty| ty.dims.iter());
     dims.filter_map(Dim::expression)
@@ -113,30 +39,17 @@ fn variables(arguments: &[Argument]) -> BTreeSet<Variable> {
         .collect()
 }
 
-fn list(variables: &BTreeSet<Variable>) -> String {
-    let names: Vec<&str> = variables.iter().map(Variable::name).collect();
-    if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
-    }
-}
-
-/// The scope of variables and constraints. A variable is at least 1, unless a constraint lets it be 0.
-fn scope(variables: &BTreeSet<Variable>, texts: &[String]) -> Result<Scope, ExportError> {
-    scope_of(variables, parsed(texts)?)
-}
-
-fn scope_of(variables: &BTreeSet<Variable>, constraints: Vec<Constraint>) -> Result<Scope, ExportError> {
+/// The scope of variables and constraints: each variable is at least 1, those of `may_be_empty` at least 0.
+fn scope(
+    variables: &BTreeSet<Variable>,
+    may_be_empty: &BTreeSet<Variable>,
+    constraints: impl IntoIterator<Item = Constraint>,
+) -> Result<Scope, ExportError> {
     let mut builder = Scope::builder();
     for variable in variables {
-        let may_be_empty = constraints
-            .iter()
-            .any(|constraint| lets_be_empty(constraint, variable));
-        let range = if may_be_empty {
-            Range::at_least(0)
-        } else {
-            Range::default()
+        let range = match may_be_empty.contains(variable) {
+            true => Range::at_least(0),
+            false => Range::default(),
         };
         builder = builder.range(variable.clone(), range);
     }
@@ -158,29 +71,8 @@ fn parsed(texts: &[String]) -> Result<Vec<Constraint>, ExportError> {
     Ok(constraints)
 }
 
-/// Whether a constraint is a lower bound of the variable that allows 0, such as `b >= 0` or `0 <= b`.
-fn lets_be_empty(constraint: &Constraint, variable: &Variable) -> bool {
-    let Constraint {
-        left,
-        comparison,
-        right,
-    } = constraint;
-    let bound = match (left.as_variable(), comparison, right.as_variable()) {
-        (Some(found), Comparison::Ge, _) if found == variable => right.as_constant(),
-        (Some(found), Comparison::Gt, _) if found == variable => {
-            right.as_constant().map(|bound| bound.saturating_add(1))
-        }
-        (_, Comparison::Le, Some(found)) if found == variable => left.as_constant(),
-        (_, Comparison::Lt, Some(found)) if found == variable => {
-            left.as_constant().map(|bound| bound.saturating_add(1))
-        }
-        _ => None,
-    };
-    bound.is_some_and(|bound| bound <= 0)
-}
-
 /// What is known of the arguments of the entry: inputs as the signature has them, then hoisted constants.
-fn facts(module: &Module, entry: FunctionId, signature: &Signature) -> Vec<Fact> {
+pub(crate) fn facts(module: &Module, entry: FunctionId, signature: &Signature) -> Vec<Fact> {
     let given = signature.inputs.iter().map(|input| input.ty.clone());
     let hoisted = module.functions[entry]
         .arguments
@@ -190,21 +82,7 @@ fn facts(module: &Module, entry: FunctionId, signature: &Signature) -> Vec<Fact>
     types.map(Fact::of_type).collect()
 }
 
-/// The results of the entry for the shapes of the arguments.
-fn outputs(module: &Module, entry: FunctionId, signature: &Signature) -> Result<Vec<Argument>, ExportError> {
-    let facts = facts(module, entry, signature);
-    let refined = refine(module, entry, &facts, &signature.dimensions).map_err(|error| unfit(&error))?;
-    let results = &refined.module.functions[refined.entry].results;
-    let outputs = signature.outputs.iter().zip(results);
-    Ok(outputs
-        .map(|(output, result)| Argument {
-            name: output.name.clone(),
-            ty: result.ty.clone(),
-        })
-        .collect())
-}
-
-fn unfit(error: &RefineError) -> ExportError {
+pub(crate) fn unfit(error: &RefineError) -> ExportError {
     let diagnostic = artifact_ir::diagnostic::Diagnostic::new(error.to_string(), error.source_offset());
     ExportError::shapes(vec![diagnostic])
 }
@@ -239,15 +117,16 @@ pub(crate) fn entry(signature: &Signature) -> Option<manifest::Dimensions> {
     })
 }
 
-/// The signature of a stored program with the dimensions that its manifest names, all of it checked again.
+/// The signature of a stored program with the dimensions that its manifest names, all of it checked again, and what the
+/// operations of the program need besides.
 pub(crate) fn restored(
     module: &Module,
     entry: FunctionId,
     mut signature: Signature,
     said: manifest::ProgramPart<'_>,
-) -> Result<Signature, ExportError> {
+) -> Result<(Signature, Vec<Requirement>), ExportError> {
     let Some(dimensions) = said.dimensions else {
-        return Ok(signature);
+        return Ok((signature, Vec::new()));
     };
     let mut builder = Scope::builder();
     for variable in &dimensions.variables {
@@ -262,8 +141,9 @@ pub(crate) fn restored(
     for (input, said) in signature.inputs.iter_mut().zip(&said.signature.inputs) {
         input.ty = stored_type(input, said)?;
     }
-    signature.outputs = outputs(module, entry, &signature)?;
-    Ok(signature)
+    let refined = stated::refined(module, entry, &signature)?;
+    signature.outputs = required::outputs(&refined, &signature);
+    Ok((signature, refined.requirements))
 }
 
 fn variable(name: &str) -> Result<Variable, ExportError> {

@@ -1,15 +1,15 @@
 //! A verified program with all that is known of how it is called.
 
 use artifact_chlo::recognise;
-use artifact_dims::Assignment;
 use artifact_ir::module::{Function, FunctionId, Module};
 use artifact_ir::verify::verify;
 
+use crate::callable;
 use crate::custom_calls::Waivers;
-use crate::dimensions::{self, Shapes};
 use crate::error::ExportError;
 use crate::interface::{self, Conventions, Interface};
-use crate::signature::{Argument, Signature};
+use crate::platforms;
+use crate::signature::Signature;
 
 /// A program that verifies, with an entry function, and what its exporter said of it: platforms, the interface of its caller,
 /// waivers, and the program of its vector-Jacobian product.
@@ -52,16 +52,6 @@ impl Exported {
             waived: Waivers::default(),
             vjp: None,
         })
-    }
-
-    /// Names sizes that the program leaves open: shapes of arguments, and constraints. The shapes of results follow.
-    ///
-    /// # Errors
-    /// A text that cannot be read, a shape that contradicts the program, constraints that no sizes satisfy, or shapes for
-    /// which an operation or an assertion of the program fails.
-    pub fn with_shapes(mut self, shapes: &Shapes) -> Result<Self, ExportError> {
-        self.signature = dimensions::named(&self.module, self.entry, &self.signature, shapes)?;
-        Ok(self)
     }
 
     /// The program.
@@ -118,57 +108,27 @@ impl Exported {
         Conventions::of(self.entry_function())
     }
 
-    /// For these platforms.
+    /// For these platforms. A program without an interface may be for several and not ask which of them it runs on.
     ///
     /// # Errors
-    /// When the program takes its position among several platforms and these are not, or does not and these are.
+    /// A name that is none, or that is there twice; and where there is an interface, when the program takes its position among
+    /// several platforms and these are not, or does not and these are.
     pub fn with_platforms(mut self, platforms: Vec<String>) -> Result<Self, ExportError> {
-        if let Some(interface) = &self.interface {
-            let (module, conventions) = (&self.module, self.conventions());
-            interface::check(interface, &platforms, module, &conventions, &self.signature)?;
+        platforms::check(&platforms)?;
+        if self.interface.is_some() {
+            callable::told_apart(&platforms, &self.conventions())?;
         }
         self.platforms = platforms;
-        Ok(self)
+        self.agreed()
     }
 
-    /// The same function, of which the program was rewritten for values of the dimension variables. `vjp` is its rewritten
-    /// vector-Jacobian product.
-    ///
-    /// # Errors
-    /// As [`Exported::new`], and when the program is called in another way than the interface says.
-    pub fn rewritten(
-        self,
-        module: Module,
-        values: &Assignment,
-        vjp: Option<Self>,
-    ) -> Result<Self, ExportError> {
-        let new = Self::new(module)?;
-        let interface = self
-            .interface
-            .map(|interface| interface.bound(values))
-            .transpose()?;
-        let named = |old: Vec<Argument>, new: Vec<Argument>| {
-            let pairs = old.into_iter().zip(new);
-            pairs
-                .map(|(old, new)| Argument {
-                    name: old.name,
-                    ty: new.ty,
-                })
-                .collect()
-        };
-        let signature = Signature {
-            inputs: named(self.signature.inputs, new.signature.inputs),
-            outputs: named(self.signature.outputs, new.signature.outputs),
-            ..new.signature
-        };
-        let new = Self {
-            signature,
-            interface,
-            waived: self.waived,
-            vjp: vjp.map(Box::new),
-            ..new
-        };
-        new.with_platforms(self.platforms)
+    /// The same, if its interface says what the program does.
+    pub(crate) fn agreed(self) -> Result<Self, ExportError> {
+        if let Some(interface) = &self.interface {
+            let (module, conventions) = (&self.module, self.conventions());
+            interface::check(interface, &self.platforms, module, &conventions, &self.signature)?;
+        }
+        Ok(self)
     }
 }
 

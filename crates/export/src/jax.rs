@@ -1,5 +1,7 @@
 //! Functions of `jax.export`: from the value that a file holds to a verified program, and back.
 
+use std::collections::BTreeSet;
+
 use artifact_core::blob::Blob;
 use artifact_core::version::ProgramVersion;
 use artifact_dims::Expr;
@@ -9,8 +11,9 @@ use artifact_ir::types::{Dim, TensorType, Type};
 use artifact_jax::Leaf;
 use artifact_stablehlo::bytecode::{self, ReadErrorKind};
 
+use crate::callable;
 use crate::custom_calls::{Waivers, custom_calls, waivers};
-use crate::dimensions;
+use crate::dimensions::{self, Claims, Least};
 use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::interface::{self, Bare, Interface};
@@ -50,7 +53,9 @@ impl Exported {
     /// arguments and results. Targets without a guarantee need a waiver, here or in what the program came from.
     ///
     /// # Errors
-    /// When the version of StableHLO cannot say what the program says, or such a file cannot say how the program is called.
+    /// When the version of StableHLO cannot say what the program says, such a file cannot say how the program is called, or JAX
+    /// could not call it: with bounds, sizes of 0, sizes from which it finds no names, or several platforms that it is not told
+    /// apart.
     pub fn to_jax(
         &self,
         version: StablehloVersion,
@@ -65,6 +70,20 @@ impl Exported {
         below.ok_or_else(|| ExportError::input("there is no program"))
     }
 
+    /// The names of arguments with sizes that may be 0 here, and may not in JAX, without anybody having asked for it: neither a
+    /// user's constraint nor the program says what the least size is.
+    ///
+    /// # Errors
+    /// As [`Exported::to_jax`].
+    pub fn arguments_that_may_be_empty(&self) -> Result<Vec<String>, ExportError> {
+        let signature = self.with_open_sizes(Least::Zero)?;
+        Ok(callable::open_sizes(&signature))
+    }
+
+    fn with_open_sizes(&self, least: Least) -> Result<Signature, ExportError> {
+        dimensions::opened(&self.module, self.entry, &self.signature, least, &BTreeSet::new())
+    }
+
     /// The value of a file, without the vjp.
     fn file(
         &self,
@@ -73,14 +92,17 @@ impl Exported {
     ) -> Result<artifact_jax::Exported, ExportError> {
         let mut module = self.module.clone();
         let waived = waivers(&custom_calls(&module), allowed, &self.waived)?;
-        let signature = dimensions::opened(&module, self.entry, &self.signature)?;
+        let conventions = self.conventions();
+        callable::told_apart(&self.platforms, &conventions)?;
+        callable::name_main(&mut module, self.entry)?;
+        let signature = self.with_open_sizes(Least::One)?;
+        callable::check(&signature)?;
         if let Some(constraint) = dimensions::unstated(&module, self.entry, &signature)? {
             return Err(ExportError::input(format!(
                 "the constraint `{constraint}` is none that the program asserts, and a file of jax.export has no place for it; \
                  state it in jax.export.symbolic_shape"
             )));
         }
-        let conventions = self.conventions();
         let any_platform = self.platforms.is_empty();
         if any_platform && conventions.platform_index {
             let what = "the program takes its position among platforms, and nothing says which those are";
@@ -119,7 +141,8 @@ fn function(file: &artifact_jax::Exported) -> Result<Exported, ExportError> {
         .collect();
     let signature = interface::recorded(exported.signature.clone(), &interface, &conventions);
     let signature = named_sizes(signature, &leaves);
-    let signature = dimensions::constrained(&exported.module, exported.entry, signature)?;
+    let claims = Claims::default();
+    let signature = dimensions::scoped(&exported.module, exported.entry, signature, &claims)?;
     interface::check(
         &interface,
         &file.platforms,

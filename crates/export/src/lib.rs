@@ -9,10 +9,12 @@
 //! digest for a program in any kind of file.
 //!
 //! Invariants:
-//! * Nothing is packed that does not verify, and nothing is handed out that does not.
+//! * Nothing is packed that does not verify, and nothing is handed out that does not. What is packed is read before it is
+//!   written, as a reader will: program, signature, interface and dimensions agree.
 //! * The same program gives the same bytes: nothing of the machine, the time or the paths enters the file.
 //! * A hoisted constant is an argument of the entry function after those that the user gives, in the order of the manifest.
 
+mod callable;
 mod custom_calls;
 mod dimensions;
 mod error;
@@ -23,9 +25,11 @@ mod interface;
 mod jax;
 mod loaded;
 mod pack;
+mod platforms;
 mod program;
 pub mod restore;
 mod rewrite;
+mod shapes;
 mod signature;
 mod splice;
 

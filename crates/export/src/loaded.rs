@@ -330,9 +330,9 @@ fn signature(
         outputs: named(&manifest.outputs, &function.results),
         dimensions: Scope::default(),
     };
-    let signature = dimensions::restored(module, entry, signature, said)?;
+    let (signature, requirements) = dimensions::restored(module, entry, signature, said)?;
     check_manifest(said, module, &signature)?;
-    Ok(signature)
+    dimensions::enforced(signature, &requirements)
 }
 
 /// Puts the names of the manifest where [`Signature::of`] finds them: the text has none, and who converts a program or exports

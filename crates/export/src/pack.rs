@@ -16,6 +16,7 @@ use crate::error::ExportError;
 use crate::exported::Exported;
 use crate::hoist::hoist;
 use crate::interface;
+use crate::loaded::check_readable;
 use crate::program::{self, PROGRAM_FORMAT, StablehloVersion};
 use crate::signature::{Argument, Signature};
 
@@ -98,8 +99,9 @@ fn versions() -> String {
 /// Writes the artifact of a program, with those of its vector-Jacobian products.
 ///
 /// # Errors
-/// When the reader that was asked for cannot read the file, a custom call lacks a waiver, the output refuses a write, or the
-/// program is over a limit of the container.
+/// When the reader that was asked for cannot read the file, a custom call lacks a waiver, the output refuses a write, the
+/// program is over a limit of the container, or what the manifest says is not what the program does: nothing is written that
+/// this release would not read.
 pub fn pack(
     exported: &Exported,
     options: &PackOptions,
@@ -121,6 +123,9 @@ pub fn pack(
     manifest.custom_call_waivers = waivers(&calls, &options.waivers, &exported.waived)?;
     if let Some(release) = options.reader {
         check_reader(&Reader::of_release(release), &manifest)?;
+    }
+    for one in &stored {
+        check_readable(&manifest, one.bytes.clone(), one.part.part(), &one.constants)?;
     }
     let mut builder = ContainerBuilder::new(manifest, &program.bytes);
     for derivative in derivatives {
@@ -280,6 +285,7 @@ fn dim(dim: &Dim) -> manifest::Dim {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use artifact_ir::types::ElementType;
     use artifact_stablehlo::parse::parse_module;
 
     use crate::Shapes;
@@ -292,6 +298,48 @@ mod tests {
         };
         let exported = Exported::new(parse_module(text).into_module().unwrap()).unwrap();
         exported.with_shapes(&shapes).unwrap()
+    }
+
+    /// What a reader would refuse is not written: whatever made the parts disagree, the file never says so first.
+    #[test]
+    fn parts_that_disagree_are_not_written() {
+        type Lie = fn(&mut Exported);
+        let lies: [(Lie, &str); 3] = [
+            (
+                |exported| exported.signature.inputs[0].ty = Type::tensor(&[4], ElementType::F32),
+                "the manifest gives `arg0` as tensor<4xf32>, in the program it is tensor<?xf32>",
+            ),
+            (
+                |exported| exported.signature.outputs[0].ty = exported.signature.inputs[0].ty.clone(),
+                "the manifest gives `result0` as tensor<(b)xf32>",
+            ),
+            (
+                |exported| exported.signature.function = "other".into(),
+                "the manifest names the function `other`",
+            ),
+        ];
+        for (lie, said) in lies {
+            let text = "func.func @main(%x: tensor<?xf32>) -> tensor<2xf32> {
+                %0 = stablehlo.constant dense<0.0> : tensor<2xf32>
+                return %0 : tensor<2xf32>
+            }";
+            let shapes = Shapes {
+                arguments: vec![("arg0".into(), "(b,)".into())],
+                constraints: vec![],
+            };
+            let exported = Exported::new(parse_module(text).into_module().unwrap()).unwrap();
+            let mut exported = exported.with_shapes(&shapes).unwrap();
+            lie(&mut exported);
+            let mut file = std::io::Cursor::new(Vec::new());
+            let error = pack(&exported, &PackOptions::default(), &mut file).unwrap_err();
+            let error = error.to_string();
+            assert!(
+                error.starts_with("the artifact would be refused by its readers"),
+                "{error}"
+            );
+            assert!(error.contains(said), "{error}");
+            assert!(file.into_inner().is_empty());
+        }
     }
 
     /// A reader without the feature is refused by name, and the one that has it is told.

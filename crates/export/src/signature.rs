@@ -8,7 +8,7 @@ use artifact_ir::location::{Location, LocationId, Locations};
 use artifact_ir::module::ValueId;
 use artifact_ir::module::{Function, Module, Parameter};
 use artifact_ir::op::{Control, Op};
-use artifact_ir::types::{Dim, TensorType, Type};
+use artifact_ir::types::{Dim, Encoding, TensorType, Type};
 
 /// One argument or result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Signature {
     /// The values of the dimension variables for inputs of these types, one a type; `given` are values that the user chose.
     ///
     /// # Errors
-    /// Every check that fails: ranks, element types, sizes that are numbers, and all that [`solve`] finds.
+    /// Every check that fails: ranks, element types, bounds, sizes that are numbers, and all that [`solve`] finds.
     pub fn bind(&self, types: &[Type], given: &Assignment) -> Result<Assignment, Mismatches> {
         let mut sizes = Vec::new();
         let mut failures = Vec::new();
@@ -79,6 +79,7 @@ impl Signature {
                     actual,
                 });
             } else {
+                failures.extend(over_bounds(&input.name, declared, actual));
                 let dims = declared.dims.iter().zip(&actual.dims).enumerate();
                 sizes.extend(dims.filter_map(|(dim, (declared, actual))| {
                     Some(Size {
@@ -112,6 +113,33 @@ impl Signature {
     }
 }
 
+/// Sizes over the bounds of a type. Bounds of named sizes are constraints of the signature.
+fn over_bounds(name: &str, declared: &TensorType, actual: &TensorType) -> Vec<Mismatch> {
+    let bounds = declared.bounds().unwrap_or_default();
+    let dims = declared.dims.iter().zip(&actual.dims).zip(bounds).enumerate();
+    let over = dims.filter_map(|(dim, ((declared, actual), bound))| {
+        let (bound, actual) = ((*bound)?, actual.as_static()?);
+        (*declared == Dim::Unknown && actual > bound).then(|| Mismatch::OverBound {
+            place: format!("{name}.shape[{dim}]"),
+            actual,
+            bound,
+        })
+    });
+    over.collect()
+}
+
+/// The encoding of a type without bounds of sizes that are numbers.
+fn open_bounds(tensor: &TensorType) -> Option<Encoding> {
+    let Some(Encoding::Bounds(bounds)) = &tensor.encoding else {
+        return tensor.encoding.clone();
+    };
+    let sizes = tensor.dims.iter().zip(bounds);
+    let open: Box<[_]> = sizes
+        .map(|(dim, bound)| bound.filter(|_| !dim.is_static()))
+        .collect();
+    open.iter().any(Option::is_some).then_some(Encoding::Bounds(open))
+}
+
 impl Argument {
     /// The type for values of the dimension variables. Sizes that need others stay as they are.
     ///
@@ -132,6 +160,7 @@ impl Argument {
                 *dim = Expr::constant(expression.evaluate(values)?).into();
             }
         }
+        tensor.encoding = open_bounds(&tensor);
         Ok(tensor.into())
     }
 

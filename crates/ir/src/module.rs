@@ -116,6 +116,25 @@ impl Module {
         self.symbols.get(name).copied()
     }
 
+    /// Gives a function another name, and tells whether it could: not where another symbol of the module has it. Operations
+    /// that refer to the old name are left alone.
+    pub fn rename_function(&mut self, id: FunctionId, name: &str) -> bool {
+        let of_foreign = |global: &ForeignGlobal| global.symbol.as_deref() == Some(name);
+        let is_taken = self.symbols.contains_key(name)
+            || self.mesh_symbols.contains_key(name)
+            || self.foreign.iter().any(of_foreign);
+        if is_taken {
+            return false;
+        }
+        let name: Arc<str> = name.into();
+        let old = std::mem::replace(&mut self.functions[id].name, Arc::clone(&name));
+        if self.symbols.get(&old) == Some(&id) {
+            self.symbols.remove(&old);
+        }
+        self.symbols.insert(name, id);
+        true
+    }
+
     /// Adds a mesh. Where two have one name, the first one keeps it and the verifier refuses the module.
     pub fn add_mesh(&mut self, mesh: MeshGlobal) -> MeshId {
         let name = Arc::clone(&mesh.name);

@@ -17,6 +17,7 @@ use crate::assertion::{self, Assertion};
 use crate::error::{RefineError, RefineProblem};
 use crate::fact::Fact;
 use crate::known::{Element, is_followed};
+use crate::requirement::Requirement;
 use crate::result;
 use crate::types::{Scale, join, meet, scaled};
 
@@ -46,6 +47,8 @@ pub(crate) struct Instance {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) obligations: Vec<Obligation>,
+    /// Sizes that it needs to be equal.
+    pub(crate) requirements: Vec<Requirement>,
     /// The assertion that it makes, unless it always holds.
     pub(crate) assertion: Option<Assertion>,
     /// Whether it is an assertion that always holds.
@@ -218,6 +221,7 @@ impl<'m, 's> Analysis<'m, 's> {
         let results = self.results(frame, id, op).map_err(|error| error.at(op.source))?;
         let mut notes = Notes {
             obligations: self.arithmetic.take_obligations(),
+            requirements: self.arithmetic.take_requirements(),
             ..Notes::default()
         };
         if let Op::Control(Control::CustomCall(call)) = &op.op
@@ -437,6 +441,7 @@ impl<'m, 's> Analysis<'m, 's> {
                 // for all. The declared types do.
                 Err(error) => {
                     self.arithmetic.take_obligations();
+                    self.arithmetic.take_requirements();
                     let declared: Vec<Fact> = op
                         .results
                         .iter()
@@ -467,6 +472,13 @@ impl<'m, 's> Analysis<'m, 's> {
             }
         }
         returned
+    }
+}
+
+impl Instance {
+    /// What is known of a value of its body.
+    pub(crate) fn fact(&self, value: ValueId) -> &Fact {
+        &self.facts[value.index()]
     }
 }
 

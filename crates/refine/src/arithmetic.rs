@@ -11,6 +11,7 @@ use artifact_ir::types::ElementType;
 
 use crate::decide::Decider;
 use crate::known::{Condition, Element, is_anonymous, range_of, wrapped};
+use crate::requirement::Requirement;
 
 /// A value that a program computes in a narrower type than expressions have: outside its range the program would wrap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,7 @@ pub(crate) enum Integer {
 pub(crate) struct Arithmetic<'s> {
     pub(crate) decider: Decider<'s>,
     obligations: Vec<Obligation>,
+    requirements: Vec<Requirement>,
     /// Quotients and remainders that round towards zero, with dividend and divisor: programs make floor divisions of them.
     quotients: HashMap<Expr, [Expr; 2]>,
     remainders: HashMap<Expr, [Expr; 2]>,
@@ -80,6 +82,7 @@ impl<'s> Arithmetic<'s> {
         Self {
             decider: Decider::new(scope),
             obligations: Vec::new(),
+            requirements: Vec::new(),
             quotients: HashMap::new(),
             remainders: HashMap::new(),
         }
@@ -88,6 +91,16 @@ impl<'s> Arithmetic<'s> {
     /// The obligations of what was computed since this was last asked.
     pub(crate) fn take_obligations(&mut self) -> Vec<Obligation> {
         std::mem::take(&mut self.obligations)
+    }
+
+    /// Keeps what an operation requires of sizes.
+    pub(crate) fn require(&mut self, requirements: Vec<Requirement>) {
+        self.requirements.extend(requirements);
+    }
+
+    /// What was required since this was last asked.
+    pub(crate) fn take_requirements(&mut self) -> Vec<Requirement> {
+        std::mem::take(&mut self.requirements)
     }
 
     /// An integer of a type: a number as the type holds it, or an expression that has to stay within the type's range.

@@ -12,6 +12,7 @@
 //! * What no expression says stays unknown, and is listed with a reason in [`Refined::unknown`]. Nothing is guessed.
 //! * What a program asserts about its shapes is either proven and removed, refuted and an error with the program's own
 //!   message, or listed in [`Refined::assertions`] and kept.
+//! * Sizes that an operation needs to be equal are proven so, refuted and an error, or listed in [`Refined::requirements`].
 //! * Divisions that round down are recognised by what is computed, not by the names of functions.
 //! * A module that verifies does not make it panic, and its work is bounded by named limits.
 //!
@@ -30,6 +31,7 @@ mod known;
 mod movement;
 mod prune;
 mod refined;
+mod requirement;
 mod result;
 mod rewrite;
 mod shape_operands;
@@ -41,3 +43,4 @@ pub use error::{RefineError, RefineProblem};
 pub use fact::Fact;
 pub use known::{Condition, Element, Known};
 pub use refined::{Refined, UnknownShape, refine};
+pub use requirement::Requirement;

@@ -1,9 +1,9 @@
 //! Refinement as a whole.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use artifact_core::entity::EntityId as _;
-use artifact_dims::Scope;
+use artifact_dims::{Expr, Scope};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::module::{Definition, FunctionId, Module, ValueId};
 use artifact_ir::types::{Dim, Type};
@@ -15,6 +15,8 @@ use crate::assertion::Assertion;
 use crate::emit::emit;
 use crate::error::{RefineError, RefineProblem};
 use crate::fact::Fact;
+use crate::known::{Element, is_anonymous};
+use crate::requirement::{self, Requirement};
 
 /// A program of which all is known that follows from its arguments.
 #[derive(Clone, Debug)]
@@ -25,10 +27,14 @@ pub struct Refined {
     pub entry: FunctionId,
     /// What must hold for it to compute what the original does.
     pub obligations: Vec<Obligation>,
+    /// Sizes that must be equal for it to run at all, which is not known of them.
+    pub requirements: Vec<Requirement>,
     /// What it asserts about its shapes and was not decided.
     pub assertions: Vec<Assertion>,
     /// Values with a size that is not known.
     pub unknown: Vec<UnknownShape>,
+    /// The integers that the original entry computes from sizes, by the values of its body.
+    pub integers: HashMap<ValueId, Expr>,
 }
 
 /// A value with a size that is not known.
@@ -63,6 +69,7 @@ pub fn refine(
     let mut analysis = Analysis::new(module, scope);
     let index = analysis.instance(entry, arguments.to_vec())?;
     let instances = analysis.instances;
+    let requirements = requirement::of_program(module, &instances, index)?;
     let (refined, entry) = emit(module, &instances, index);
     if let Some(finding) = verify(&refined).into_iter().next() {
         let error = RefineError::new(RefineProblem::Argument(finding.message));
@@ -74,14 +81,28 @@ pub fn refine(
     let obligations = obligations.filter(|found| seen.insert((found.value.clone(), found.min, found.max)));
     Ok(Refined {
         obligations: obligations.cloned().collect(),
+        requirements,
         assertions: notes().filter_map(|notes| notes.assertion.clone()).collect(),
         unknown: instances
             .iter()
             .flat_map(|instance| unknown(module, instance))
             .collect(),
+        integers: integers(module, &instances[index]),
         module: refined,
         entry,
     })
+}
+
+/// The values of an instance that are one integer with an expression.
+fn integers(module: &Module, instance: &Instance) -> HashMap<ValueId, Expr> {
+    let Some(body) = &module.functions[instance.function].body else {
+        return HashMap::new();
+    };
+    let integer = |id: ValueId| match instance.facts[id.index()].known.as_deref() {
+        Some([Element::Int(value)]) if !is_anonymous(value) => Some((id, value.clone())),
+        _ => None,
+    };
+    body.values.iter().filter_map(|(id, _)| integer(id)).collect()
 }
 
 /// The values of an instance that have a size that is not known.
@@ -95,10 +116,17 @@ fn unknown(module: &Module, instance: &Instance) -> Vec<UnknownShape> {
     let values = values.filter(|(id, _)| open(&instance.facts[id.index()]));
     let describe = |(id, definition): (ValueId, Definition)| {
         let (reason, source) = match definition {
-            Definition::Argument { index, .. } => (
-                format!("argument {index} of a function or region has an unknown size"),
-                function.source,
-            ),
+            Definition::Argument { block, index } => {
+                let region = match body.entry_block() == Some(block) {
+                    true => "",
+                    false => "a region in ",
+                };
+                let name = &function.name;
+                (
+                    format!("argument {index} of {region}the function `{name}` has an unknown size"),
+                    function.source,
+                )
+            }
             Definition::Result { op, .. } => {
                 let op = &body.ops[op];
                 let from_operand = op
@@ -106,11 +134,16 @@ fn unknown(module: &Module, instance: &Instance) -> Vec<UnknownShape> {
                     .iter()
                     .any(|operand| open(&instance.facts[operand.index()]));
                 let reason = if from_operand {
-                    format!("'{}' has an operand of unknown size", op.op.name())
+                    format!(
+                        "'{}' in the function `{}` has an operand of unknown size",
+                        op.op.name(),
+                        function.name
+                    )
                 } else {
                     format!(
-                        "the result of '{}' does not follow from its operands",
-                        op.op.name()
+                        "the result of '{}' in the function `{}` does not follow from its operands",
+                        op.op.name(),
+                        function.name
                     )
                 };
                 (reason, op.source)

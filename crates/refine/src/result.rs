@@ -13,7 +13,7 @@ use crate::error::RefineError;
 use crate::fact::Fact;
 use crate::known::{self, Element, Known, is_followed};
 use crate::types::{meet, with_dims};
-use crate::{elementwise, movement, shape_operands};
+use crate::{elementwise, movement, requirement, shape_operands};
 
 /// What is known of the results of an operation that calls and repeats nothing.
 pub(crate) fn facts(
@@ -26,15 +26,26 @@ pub(crate) fn facts(
 ) -> Result<Vec<Fact>, RefineError> {
     let refuse = |reason: &dyn std::fmt::Display| RefineError::operation(op.op.name(), reason);
     let declared = &shape_operands::applied(op, operands, declared).map_err(|error| refuse(&error))?;
-    let types = types(op, operands, declared, regions, module).map_err(|error| refuse(&error))?;
-    let mut facts = Vec::with_capacity(types.len());
+    let operand_types: Vec<&Type> = operands.iter().map(|fact| &fact.ty).collect();
+    let declared = aliased(op, &operand_types, declared).map_err(|error| refuse(&error))?;
+    let literals: Vec<Option<Literal>> = operands.iter().map(Fact::literal).collect();
+    let constants: Vec<Option<&Literal>> = literals.iter().map(Option::as_ref).collect();
+    let context = OpContext {
+        operands: &operand_types,
+        constants: &constants,
+        results: &declared.iter().collect::<Vec<_>>(),
+        regions,
+        module: Some(module),
+    };
+    let types = types(op, &context, arithmetic).map_err(|error| refuse(&error))?;
+    let mut facts: Vec<Fact> = Vec::with_capacity(types.len());
     for (index, ty) in types.into_iter().enumerate() {
         let shaped = shape_from_operands(op, index, operands, &ty, arithmetic);
         let ty = match (&ty, shaped) {
             (Type::Tensor(tensor), Some(dims)) if dims.len() == tensor.rank() => {
                 let dims: Vec<Dim> = dims.into_iter().map(only_of_dimensions).collect();
                 let named = with_dims(tensor, dims.into(), tensor.encoding.clone());
-                meet(&ty, &named).map_err(|error| refuse(&error))?
+                met(op, &ty, &named, arithmetic).map_err(|error| refuse(&error))?
             }
             _ => ty,
         };
@@ -43,7 +54,22 @@ pub(crate) fn facts(
             .and_then(|ty| elements(op, operands, ty, arithmetic));
         facts.push(Fact { ty, known });
     }
+    let results: Vec<&Type> = facts.iter().map(|fact| &fact.ty).collect();
+    let context = OpContext {
+        results: &results,
+        ..context
+    };
+    let required = requirement::of_rules(op, &context, &mut arithmetic.decider);
+    arithmetic.require(required);
     Ok(facts)
+}
+
+/// What two descriptions of a result say together, and what that requires.
+fn met(op: &Operation, a: &Type, b: &Type, arithmetic: &mut Arithmetic<'_>) -> Result<Type, String> {
+    let met = meet(a, b)?;
+    let required = requirement::of_meeting(op, a, b, &mut arithmetic.decider);
+    arithmetic.require(required);
+    Ok(met)
 }
 
 /// A size that depends on data is not known.
@@ -57,29 +83,17 @@ fn only_of_dimensions(dim: Dim) -> Dim {
 /// The declared types with what the rules of the operation say.
 fn types(
     op: &Operation,
-    operands: &[Fact],
-    declared: &[Type],
-    regions: &[RegionTypes],
-    module: &Module,
+    context: &OpContext<'_>,
+    arithmetic: &mut Arithmetic<'_>,
 ) -> Result<Vec<Type>, String> {
-    let operand_types: Vec<&Type> = operands.iter().map(|fact| &fact.ty).collect();
-    let declared = &aliased(op, &operand_types, declared)?;
-    let literals: Vec<Option<Literal>> = operands.iter().map(Fact::literal).collect();
-    let constants: Vec<Option<&Literal>> = literals.iter().map(Option::as_ref).collect();
-    let context = OpContext {
-        operands: &operand_types,
-        constants: &constants,
-        results: &declared.iter().collect::<Vec<_>>(),
-        regions,
-        module: Some(module),
-    };
-    match infer(&op.op, &context).map_err(|error| error.to_string())? {
+    let declared = context.results;
+    match infer(&op.op, context).map_err(|error| error.to_string())? {
         Results::Inferred(inferred) if inferred.len() == declared.len() => declared
             .iter()
             .zip(&inferred)
-            .map(|(declared, inferred)| meet(declared, &result_type(declared, inferred)))
+            .map(|(declared, inferred)| met(op, declared, &result_type(declared, inferred), arithmetic))
             .collect(),
-        Results::Inferred(_) | Results::Declared => Ok(declared.to_vec()),
+        Results::Inferred(_) | Results::Declared => Ok(declared.iter().copied().cloned().collect()),
     }
 }
 

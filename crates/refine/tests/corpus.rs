@@ -27,6 +27,11 @@ fn check(folder: &str, arguments: impl Fn(&Program, &Module) -> Option<Vec<Fact>
         all += 1;
         let refined = refine(&module, module.entry().unwrap(), &arguments, &Scope::default());
         let unknown = match refined {
+            // What exporters and their tests wrote fits for all sizes: they compared them.
+            Ok(Refined { requirements, .. }) if !requirements.is_empty() => {
+                surprises.push(format!("{name}: {requirements:?}"));
+                continue;
+            }
             Ok(Refined { unknown, .. }) => unknown,
             Err(error) => {
                 surprises.push(format!("{name}: {error}"));

@@ -105,7 +105,10 @@ pub enum Mismatch {
         actual: Expr,
     },
     /// A constraint of the program does not hold.
-    #[error("the sizes do not match the symbolic shape constraint {constraint}: found {left} and {right}")]
+    #[error(
+        "the sizes do not match the symbolic shape constraint {constraint}: {left} {} {right} does not hold",
+        constraint.comparison
+    )]
     Constraint {
         /// The constraint.
         constraint: Constraint,
@@ -124,14 +127,12 @@ pub enum Mismatch {
         variable: Variable,
     },
     /// A value is given for a name that the program does not use.
-    #[error(
-        "a value is given for '{variable}', which is no dimension variable of the program: its variables are {known}"
-    )]
+    #[error("a value is given for '{variable}', {}", instead_of(known))]
     Unused {
         /// The name.
         variable: Variable,
         /// The names that the program uses.
-        known: String,
+        known: Vec<Variable>,
     },
     /// An expression has no value for the sizes.
     #[error("'{expr}' has no value for these sizes: {reason}")]
@@ -140,6 +141,16 @@ pub enum Mismatch {
         expr: Expr,
         /// Why.
         reason: ExprError,
+    },
+    /// A size is over the bound of a type. Found by the caller, reported together.
+    #[error("dimension {place} (= {actual}) is over the bound of {bound} that the program gives it")]
+    OverBound {
+        /// The dimension.
+        place: String,
+        /// Its size.
+        actual: u64,
+        /// The largest size.
+        bound: u64,
     },
     /// An argument has another number of dimensions. Found by the caller, reported together.
     #[error("rank mismatch for {place}: expected {expected} and called with {actual}")]
@@ -202,6 +213,18 @@ impl fmt::Display for Origin {
             Self::Together { places } => write!(f, "from dimensions {} together", places.join(", ")),
         }
     }
+}
+
+/// What a program has where a name is none of its variables.
+fn instead_of(known: &[Variable]) -> String {
+    if known.is_empty() {
+        return "and the program has no dimension variable".to_owned();
+    }
+    let names: Vec<&str> = known.iter().map(Variable::name).collect();
+    format!(
+        "which is no dimension variable of the program: its variables are {}",
+        names.join(", ")
+    )
 }
 
 /// All checks that failed, with what was known. The caller may add what it found itself.

@@ -101,15 +101,9 @@ impl<'s> Solver<'s> {
             if self.variables.contains(variable) {
                 self.learn(variable.clone(), value.clone(), Origin::Given);
             } else {
-                let names: Vec<&str> = self.variables.iter().map(Variable::name).collect();
-                let known = if names.is_empty() {
-                    "none".to_owned()
-                } else {
-                    names.join(", ")
-                };
                 self.fail(Mismatch::Unused {
                     variable: variable.clone(),
-                    known,
+                    known: self.variables.iter().cloned().collect(),
                 });
             }
         }

@@ -149,10 +149,23 @@ fn errors_quote_the_place() {
 /// `shape, known sizes -> dimensions, or a part of the message`
 fn check_shape(text: &str, like: Option<&[Option<i64>]>, expected: Result<&str, &str>) {
     let dims = |dims: Vec<Expr>| dims.iter().map(Expr::to_string).collect::<Vec<_>>().join("; ");
-    match (parse_shape(text, like).map(dims), expected) {
+    let like: Option<Vec<Option<Expr>>> =
+        like.map(|like| like.iter().map(|size| size.map(Expr::constant)).collect());
+    match (parse_shape(text, like.as_deref()).map(dims), expected) {
         (Ok(got), Ok(expected)) => assert_eq!(got, expected, "{text}"),
         (Err(got), Err(part)) => assert!(got.to_string().contains(part), "{text}: {got}"),
         (got, expected) => panic!("{text}: {got:?}, expected {expected:?}"),
+    }
+}
+
+/// Sizes that are known as expressions can be taken over, and be said otherwise.
+#[test]
+fn shapes_like_named_ones() {
+    let like = ["2*b", "c"].map(|size| size.parse::<Expr>().ok());
+    for (text, expected) in [("_, 3", "2*b; 3"), ("...", "2*b; c"), ("n, _", "n; c")] {
+        let dims = parse_shape(text, Some(&like)).unwrap();
+        let dims: Vec<String> = dims.iter().map(Expr::to_string).collect();
+        assert_eq!(dims.join("; "), expected, "{text}");
     }
 }
 

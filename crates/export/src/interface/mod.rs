@@ -17,11 +17,11 @@ mod names;
 mod placement;
 mod stored;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use artifact_core::blob::Blob;
-use artifact_dims::{Assignment, Expr};
+use artifact_dims::{Assignment, Expr, Variable};
 use artifact_jax::{CallingConventionVersion, DisabledCheck, Effect, SerializationVersion, Values};
 
 use crate::error::ExportError;
@@ -159,19 +159,39 @@ impl Interface {
         self
     }
 
+    /// The same with other expressions in place of variables.
+    ///
+    /// # Errors
+    /// When an expression cannot be formed.
+    pub(crate) fn substituted(self, values: &BTreeMap<Variable, Expr>) -> Result<Self, ExportError> {
+        self.resized(|size| size.substitute(values))
+    }
+
     /// The same with numbers in place of dimensions that depend on variables with a value.
     ///
     /// # Errors
     /// When an expression has no value for them.
-    pub(crate) fn bound(mut self, values: &Assignment) -> Result<Self, ExportError> {
+    pub(crate) fn bound(self, values: &Assignment) -> Result<Self, ExportError> {
+        self.resized(|size| {
+            let known = |variable: &Variable| values.get(variable).is_some();
+            match size.variables().iter().all(known) {
+                true => size.evaluate(values).map(Expr::constant),
+                false => Ok(size.clone()),
+            }
+        })
+    }
+
+    /// The same with the sizes of its leaves changed.
+    fn resized<E: std::fmt::Display>(
+        mut self,
+        change: impl Fn(&Expr) -> Result<Expr, E>,
+    ) -> Result<Self, ExportError> {
         for leaf in self.inputs.leaves.iter_mut().chain(&mut self.outputs.leaves) {
             let mut aval = (*leaf.aval).clone();
             for dimension in &mut aval.shape {
-                let known = |variable: &artifact_dims::Variable| values.get(variable).is_some();
-                if dimension.expr().variables().iter().all(known) {
-                    let size = dimension.expr().evaluate(values);
-                    let size = size.map_err(|error| ExportError::input(error.to_string()))?;
-                    *dimension = Expr::constant(size).into();
+                let size = change(dimension.expr()).map_err(|error| ExportError::input(error.to_string()))?;
+                if size != *dimension.expr() {
+                    *dimension = size.into();
                 }
             }
             leaf.aval = aval.into();
