@@ -8,8 +8,8 @@ use crate::table::Codec;
 /// Fixed, so that equal input gives equal bytes. Above it, program text shrinks little and takes several times longer.
 const LEVEL: i32 = 9;
 
-/// Shorter content is stored as it is: a file of a few kilobytes should be readable with a hex dump.
-const COMPRESS_FROM_BYTES: usize = 4096;
+/// Shorter content is stored as it is: a small example should be readable with a hex dump.
+const COMPRESS_FROM_BYTES: usize = 1024;
 
 /// Raw bytes read at a time, and the first allocation, whatever length is declared.
 const STEP_BYTES: u64 = 1 << 20;
