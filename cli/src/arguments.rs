@@ -219,7 +219,7 @@ pub(crate) struct VerifyArguments {
 #[command(after_help = "Example:
   artifact specialize model.artifact --dim b=32 -o model_b32.artifact")]
 pub(crate) struct SpecializeArguments {
-    /// An artifact or a JAX export with named dimensions
+    /// A program with sizes that are open: an artifact, a JAX export, bytecode or text
     #[arg(value_name = "F")]
     pub(crate) artifact: PathBuf,
     /// The value of a dimension variable; each must have one
@@ -293,6 +293,7 @@ pub(crate) enum EngineName {
 Arguments have the names that `artifact inspect` shows: those that the exporter recorded (JAX does with
 `jax.export`), else argN. An array is matched by that name, else by position as argN or arr_N. Results likewise:
 by name, else by position as resultN or arr_N. What --input gives counts before --inputs, and both before --random.
+The position of the platform, which a program for several takes first, is nobody's array: arr_0 is the one after it.
 
 Types that NumPy lacks: bf16 as uint16 and narrower floats as uint8, by bit pattern; 2- and 4-bit integers as int8
 or uint8; or all of them as the package ml_dtypes saves them.

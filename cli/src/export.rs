@@ -54,6 +54,13 @@ pub(crate) fn execute(options: &ExportArguments) -> Outcome<Exit> {
     let exported = exported
         .with_shapes(&shapes)
         .map_err(|error| source.unfit(&error))?;
+    if exported.conventions().platform_index && exported.platforms().is_empty() {
+        output::note(&format!(
+            "warning: {}: the program takes the position of its platform as its first argument, and nothing says which platforms \
+             it is for; name each with --platform, in the order of the program",
+            options.program.display()
+        ));
+    }
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", &options.output, error);
     let mut file = AtomicFile::create(&options.output).map_err(|error| refuse(&error))?;
     let written = pack(&exported, &pack_options, &mut file).map_err(|error| unpacked(options, &error))?;

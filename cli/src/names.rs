@@ -16,34 +16,39 @@ pub(crate) struct Names<'a> {
     own: HashSet<&'a str>,
     /// `arg` or `result`.
     numbered: &'static str,
+    /// How many of the first are nobody's arrays: NumPy counts from those after them.
+    bound: usize,
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn of_arguments(arguments: &'a [Argument]) -> Self {
-        Self::new(arguments, "arg")
+    /// Of arguments, the first `bound` of which nobody gives.
+    pub(crate) fn of_arguments(arguments: &'a [Argument], bound: usize) -> Self {
+        Self::new(arguments, "arg", bound)
     }
 
     pub(crate) fn of_results(results: &'a [Argument]) -> Self {
-        Self::new(results, "result")
+        Self::new(results, "result", 0)
     }
 
-    fn new(arguments: &'a [Argument], numbered: &'static str) -> Self {
+    fn new(arguments: &'a [Argument], numbered: &'static str, bound: usize) -> Self {
         Self {
             arguments,
             own: arguments.iter().map(|argument| argument.name.as_str()).collect(),
             numbered,
+            bound,
         }
     }
 
     /// The names of the one at a position, its own first.
     pub(crate) fn at(&self, index: usize) -> Vec<String> {
-        let by_position = [format!("{}{index}", self.numbered), format!("arr_{index}")];
+        let given = index.checked_sub(self.bound);
+        let by_position = [
+            Some(format!("{}{index}", self.numbered)),
+            given.map(|given| format!("arr_{given}")),
+        ];
+        let by_position = by_position.into_iter().flatten();
         let mut names = vec![self.arguments[index].name.clone()];
-        names.extend(
-            by_position
-                .into_iter()
-                .filter(|name| !self.own.contains(name.as_str())),
-        );
+        names.extend(by_position.filter(|name| !self.own.contains(name.as_str())));
         names
     }
 
@@ -78,12 +83,16 @@ impl<'a> Names<'a> {
     /// Names and types as a user may give them: `x: tensor<2xf32>, y: tensor<f32>`.
     pub(crate) fn listed(&self) -> String {
         const SHOWN_MAX: usize = 32;
-        let shown = self.arguments.iter().take(SHOWN_MAX);
+        let arguments = &self.arguments[self.bound..];
+        if arguments.is_empty() {
+            return "none".to_owned();
+        }
+        let shown = arguments.iter().take(SHOWN_MAX);
         let mut text: Vec<String> = shown
             .map(|argument| format!("{}: {}", argument.name, argument.shape_text()))
             .collect();
-        if self.arguments.len() > SHOWN_MAX {
-            text.push(format!("and {} more", self.arguments.len() - SHOWN_MAX));
+        if arguments.len() > SHOWN_MAX {
+            text.push(format!("and {} more", arguments.len() - SHOWN_MAX));
         }
         format!("{}; by position: {}N or arr_N", text.join(", "), self.numbered)
     }
@@ -101,9 +110,12 @@ mod tests {
             name: name.to_owned(),
             ty: Type::Token,
         });
-        let names = Names::of_arguments(&arguments);
+        let names = Names::of_arguments(&arguments, 0);
         assert_eq!(names.at(0), ["arg1", "arg0", "arr_0"]);
         assert_eq!(names.at(1), ["x", "arr_1"]);
+        let after_the_first = Names::of_arguments(&arguments, 1);
+        assert_eq!(after_the_first.at(0), ["arg1", "arg0"]);
+        assert_eq!(after_the_first.at(1), ["x", "arr_0"]);
         assert_eq!(names.find(1, |name| name == "arg1").unwrap(), None);
         assert!(names.find(1, |name| name != "arg1").is_err());
     }

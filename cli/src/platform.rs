@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use artifact_container::compat::IncompatibleKind;
 use artifact_core::blob::Blob;
 use artifact_eval::Value;
 use artifact_eval::tensor::Tensor;
@@ -15,12 +16,37 @@ use crate::program::Program;
 /// What the reference engine counts as.
 const OWN: &str = "cpu";
 
-/// The value of the argument that is the position of the platform, where the program has one and its platforms are known.
-/// The platform is the one that was asked for, or that of the engine.
+/// The first argument of a program that takes the position of its platform.
+pub(crate) enum Position {
+    /// The program takes none.
+    Untaken,
+    /// Its value.
+    Known(Value),
+    /// Nothing says which platforms the program is for: only an array can tell it.
+    Unknown,
+}
+
+impl Position {
+    /// The value of the first argument, where no array is.
+    pub(crate) fn value(self) -> Option<Value> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Untaken | Self::Unknown => None,
+        }
+    }
+}
+
+/// What the program takes for its platform, which is the one that was asked for, or that of the engine.
 ///
 /// # Errors
-/// When the program is not for it, or when it is asked for and nothing depends on it.
-pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> Outcome<Option<Value>> {
+/// When the program is not for it, or when it is asked for and nothing depends on it, or nothing tells its position.
+pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> Outcome<Position> {
+    if program.conventions.platform_index && program.platforms.is_empty() {
+        return match wanted {
+            Some(_) => Err(untold(path)),
+            None => Ok(Position::Unknown),
+        };
+    }
     let any = program.any_platform || program.platforms.is_empty();
     let platform = wanted.unwrap_or(OWN);
     let found = program.platforms.iter().position(|known| known == platform);
@@ -37,12 +63,24 @@ pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> 
     if !program.any_platform {
         requirements(program, path, platform)?;
     }
-    let takes = program.conventions.platform_index && !program.platforms.is_empty();
-    let first = program.signature.inputs.first().filter(|_| takes);
-    // Where any platform will do, JAX takes the first.
-    first
-        .map(|index| value(&index.ty, found.unwrap_or(0)))
-        .transpose()
+    let takes = program.conventions.platform_index;
+    match program.signature.inputs.first().filter(|_| takes) {
+        // Where any platform will do, JAX takes the first.
+        Some(index) => value(&index.ty, found.unwrap_or(0)).map(Position::Known),
+        None => Ok(Position::Untaken),
+    }
+}
+
+/// Why no position can be found for a platform.
+pub(crate) fn untold(path: &Path) -> Failure {
+    let what = format!(
+        "{} takes the position of its platform as its first argument, and nothing says which platforms it is for",
+        path.display()
+    );
+    Failure::input(what).hint(
+        "`artifact export --platform A --platform B` writes an artifact that says it, in the order of the program; or give the \
+         position as an array",
+    )
 }
 
 /// Refuses an artifact that this release, or this platform, cannot run.
@@ -53,9 +91,16 @@ fn requirements(program: &Program, path: &Path, platform: &str) -> Outcome<()> {
         .as_ref()
         .map(|file| reader.check(file))
         .transpose();
-    checked
-        .map(drop)
-        .map_err(|incompatible| Failure::reader(path, &incompatible))
+    checked.map(drop).map_err(|incompatible| {
+        let failure = Failure::reader(path, &incompatible);
+        match incompatible.kind() {
+            IncompatibleKind::PlatformNotOffered => failure.hint(format!(
+                "{}; --platform with the name of one runs what the program does there",
+                incompatible.remedy()
+            )),
+            _ => failure,
+        }
+    })
 }
 
 fn not_for(program: &Program, path: &Path, platform: &str) -> Failure {

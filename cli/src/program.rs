@@ -34,6 +34,8 @@ pub(crate) struct Program {
     pub(crate) any_platform: bool,
     /// What the attributes of its entry say.
     pub(crate) conventions: Conventions,
+    /// Inputs of the function that was exported which the program does not take.
+    pub(crate) unused_inputs: usize,
     /// What the module was read from, for messages; an artifact's places mean nothing to its user.
     source: Option<Source>,
 }
@@ -82,6 +84,7 @@ impl Program {
             platforms: loaded.platforms().to_vec(),
             any_platform: loaded.interface().is_some_and(Interface::runs_on_any_platform),
             conventions: Conventions::of(&loaded.module().functions[loaded.entry()]),
+            unused_inputs: loaded.interface().map_or(0, Interface::unused_inputs),
             source: None,
         }
     }
@@ -98,6 +101,7 @@ impl Program {
             platforms: exported.platforms().to_vec(),
             any_platform: exported.interface().is_some_and(Interface::runs_on_any_platform),
             conventions: exported.conventions(),
+            unused_inputs: exported.interface().map_or(0, Interface::unused_inputs),
             source: Some(source),
         })
     }

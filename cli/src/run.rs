@@ -23,7 +23,7 @@ use crate::files;
 use crate::names::Names;
 use crate::npy::ArrayReader;
 use crate::output::{self, one_line};
-use crate::platform;
+use crate::platform::{self, Position};
 use crate::program::Program;
 use crate::random::Random;
 use crate::tensors::{array_of, literal_of};
@@ -58,7 +58,7 @@ pub(crate) fn execute(options: &RunArguments) -> Outcome<Exit> {
         .map(|path| Expected::open(path, &outputs))
         .transpose()?;
     let dims = dimensions::values(&options.program, &program.signature, &options.dim)?;
-    let inputs = inputs(&program.signature, platform, files, &dims, options)?;
+    let inputs = inputs(&program, platform, files, &dims, options)?;
     check_sizes(&program, &options.program, &inputs, &dims)?;
     let steps = Options {
         steps_max: options.max_steps,
@@ -189,24 +189,26 @@ impl Budget {
     }
 }
 
-/// `platform` is the value of the first argument, where that is no data.
 fn inputs(
-    signature: &Signature,
-    platform: Option<Value>,
+    program: &Program,
+    platform: Position,
     files: BTreeMap<String, PathBuf>,
     dims: &Assignment,
     options: &RunArguments,
 ) -> Outcome<Vec<Value>> {
+    let signature = &program.signature;
     let arguments = &signature.inputs;
-    let names = Names::of_arguments(arguments);
+    let must_be_told = matches!(platform, Position::Unknown);
+    let platform = platform.value();
+    let bound = usize::from(platform.is_some());
+    let names = Names::of_arguments(arguments, bound);
     let mut sources = Sources {
         archive: options.inputs.as_deref().map(Archive::open).transpose()?,
         files,
         random: options.random.map(Random::new),
         budget: Budget(options.max_bytes),
     };
-    refuse_unknown_arguments(&names, &sources)?;
-    let bound = usize::from(platform.is_some());
+    refuse_unknown_arguments(&names, &sources, program.unused_inputs)?;
     if (0..bound).any(|index| sources.has(&names, index)) {
         let what = "the position of the platform is given as an array";
         return Err(Failure::input(what).hint("leave it out, and name the platform with --platform"));
@@ -214,6 +216,9 @@ fn inputs(
     // Arrays come first: they tell sizes of what is random.
     let (given, others): (Vec<usize>, Vec<usize>) =
         (bound..arguments.len()).partition(|index| sources.has(&names, *index));
+    if must_be_told && others.contains(&0) {
+        return Err(platform::untold(&options.program));
+    }
     let mut found: BTreeMap<usize, Outcome<Value>> = BTreeMap::new();
     for index in given {
         let value = input(&mut sources, &names, index, &arguments[index], dims);
@@ -283,7 +288,8 @@ fn named_files(inputs: &[String]) -> Outcome<BTreeMap<String, PathBuf>> {
     Ok(files)
 }
 
-fn refuse_unknown_arguments(names: &Names<'_>, sources: &Sources) -> Outcome<()> {
+/// `unused` inputs of the function that was exported are none of the program.
+fn refuse_unknown_arguments(names: &Names<'_>, sources: &Sources, unused: usize) -> Outcome<()> {
     let known = names.all();
     let files = sources.files.keys().map(String::as_str);
     let given = files.chain(sources.archive.iter().flat_map(Archive::names));
@@ -292,7 +298,15 @@ fn refuse_unknown_arguments(names: &Names<'_>, sources: &Sources) -> Outcome<()>
         return Ok(());
     }
     let what = format!("the program has no argument `{}`", unknown.join("`, `"));
-    Err(Failure::input(what).hint(format!("its arguments are {}", names.listed())))
+    let listed = format!("its arguments are {}", names.listed());
+    let hint = match unused {
+        0 => listed,
+        1 => format!("{listed}; the program does not use 1 input of the function, which JAX left out"),
+        more => {
+            format!("{listed}; the program does not use {more} inputs of the function, which JAX left out")
+        }
+    };
+    Err(Failure::input(what).hint(hint))
 }
 
 fn input(

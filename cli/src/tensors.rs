@@ -83,8 +83,25 @@ pub(crate) fn literal_of(reader: ArrayReader<impl Read>, ty: &TensorType) -> Res
             shape_text(&array.shape)
         ));
     }
+    let is_extension = array.descr.contains('V');
     let ty = TensorType::of_static(&array.shape, ty.element.clone());
-    Literal::dense(Arc::new(ty), Blob::new(reader.elements()?)).map_err(|error| error.to_string())
+    let mut elements = reader.elements()?;
+    if is_extension {
+        extend_signs(storage, &mut elements);
+    }
+    Literal::dense(Arc::new(ty), Blob::new(elements)).map_err(|error| error.to_string())
+}
+
+/// Fills the bits of a byte that signed elements of fewer bits leave: the package `ml_dtypes` saves some of them as zeros.
+fn extend_signs(element: ElementType, elements: &mut [u8]) {
+    let bits = element.bits();
+    if bits >= 8 || !element.is_signed_integer() {
+        return;
+    }
+    let unused = 8 - bits;
+    for byte in elements.iter_mut().filter(|byte| **byte >> bits == 0) {
+        *byte = ((*byte << unused) as i8 >> unused) as u8;
+    }
 }
 
 /// The type of an array that tells it by itself: its elements are of a type that NumPy has.
@@ -186,6 +203,27 @@ mod tests {
         let reader = ArrayReader::new(header.as_slice(), header.len() as u64 + (4 << 40)).unwrap();
         let refusal = literal_of(reader, &TensorType::of_static(&[2], ElementType::F32));
         assert!(refusal.unwrap_err().contains("expected shape [2]"));
+    }
+
+    #[test]
+    fn signs_of_narrow_elements() {
+        let read = |descr, bytes: &[u8]| {
+            let array = Array {
+                descr,
+                shape: vec![4],
+                bytes,
+            };
+            let file = array.write();
+            let reader = ArrayReader::new(file.as_slice(), file.len() as u64).unwrap();
+            let literal = literal_of(reader, &TensorType::of_static(&[4], ElementType::I4));
+            literal.map(|literal| Tensor::from_literal(&literal).unwrap().bytes().to_vec())
+        };
+        let signed = Ok(vec![0xf8, 0xff, 3, 7]);
+        assert_eq!(read("|V1", &[0x08, 0x0f, 3, 7]), signed);
+        assert_eq!(read("|V1", &[0xf8, 0xff, 3, 7]), signed);
+        assert_eq!(read("|i1", &[0xf8, 0xff, 3, 7]), signed);
+        // An integer of 8 bits is what it is.
+        assert!(read("|i1", &[8, 0, 0, 0]).is_err() && read("|V1", &[0x1f, 0, 0, 0]).is_err());
     }
 
     #[test]

@@ -54,18 +54,31 @@ fn judge_pair(path: &Path, pair: &Pair, settings: &Settings) -> Result<Verdict, 
 /// The arguments, each under one of its names. Tokens and the position of the platform are nobody's arrays.
 fn inputs(program: &Program, path: &Path, pair: &Pair) -> Result<Vec<Value>, Failure> {
     let arguments = &program.signature.inputs;
-    let names = Names::of_arguments(arguments);
-    let mut archive = Archive::open(&pair.inputs)?;
-    refuse_others(&names, &archive)?;
-    let mut values: Vec<Value> = platform::position(program, path, None)?.into_iter().collect();
+    let position = platform::position(program, path, None)?;
+    let mut values: Vec<Value> = position.value().into_iter().collect();
+    let names = Names::of_arguments(arguments, values.len());
+    let mut archive = pair.inputs.as_deref().map(Archive::open).transpose()?;
+    if let Some(archive) = &archive {
+        refuse_others(&names, archive)?;
+    }
     for (index, argument) in arguments.iter().enumerate().skip(values.len()) {
         if argument.ty == Type::Token {
             values.push(Value::Token);
             continue;
         }
-        values.push(Value::Tensor(array(&names, index, &argument.ty, &mut archive)?));
+        let archive = archive.as_mut().ok_or_else(|| lacks(path, &names))?;
+        values.push(Value::Tensor(array(&names, index, &argument.ty, archive)?));
     }
     Ok(values)
+}
+
+/// Only a program without arguments needs no archive of them.
+fn lacks(path: &Path, names: &Names<'_>) -> Failure {
+    let (inputs, names) = (Pair::inputs_of(path), names.listed());
+    Failure::input(format!(
+        "its results lie beside it and its arguments do not: there is no {} with {names}",
+        inputs.display()
+    ))
 }
 
 fn compare(program: &Program, results: &[Value], pair: &Pair) -> Result<Verdict, Failure> {
@@ -95,7 +108,10 @@ fn refuse_others(names: &Names<'_>, archive: &Archive) -> Result<(), Failure> {
         None => Ok(()),
         Some(other) => {
             let path = archive.path().display();
-            let what = format!("the array `{other}` of {path} is none of {}", names.listed());
+            let what = format!(
+                "the array `{other}` of {path} is none that the program has: {}",
+                names.listed()
+            );
             Err(Failure::input(what))
         }
     }

@@ -27,7 +27,7 @@ pub(crate) enum Task {
         run: Option<String>,
         cases: Cases,
     },
-    /// Arguments and results are archives of its name.
+    /// Arguments, where it has some, and results are archives of its name.
     Pair { path: PathBuf, pair: Pair },
     /// The program must be refused, at one of these lines; anywhere where there is none.
     Reject { path: PathBuf, expected: Vec<Expected> },
@@ -68,22 +68,35 @@ impl Task {
     }
 }
 
-/// Two archives: what a program takes, and what it gives.
+/// Two archives: what a program takes, where it takes something, and what it gives.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    pub(crate) inputs: PathBuf,
+    pub(crate) inputs: Option<PathBuf>,
     pub(crate) expected: PathBuf,
 }
 
 impl Pair {
-    /// Those of a file `X` or `X.EXTENSION`: `X.inputs.npz` and `X.expected.npz`, where both are there.
+    /// Those of a file `X` or `X.EXTENSION`: `X.inputs.npz` and `X.expected.npz`, where the second is there.
     fn beside(path: &Path) -> Option<Self> {
-        let [inputs, expected] = ["inputs.npz", "expected.npz"].map(|end| {
-            let stem = path.with_extension("");
-            stem.with_added_extension(end)
-        });
-        (inputs.is_file() && expected.is_file()).then_some(Self { inputs, expected })
+        let [inputs, expected] = [Self::inputs_of(path), archive_of(path, "expected.npz")];
+        expected.is_file().then(|| Self {
+            inputs: Some(inputs).filter(|inputs| inputs.is_file()),
+            expected,
+        })
     }
+
+    /// Where the arguments of a program lie.
+    pub(crate) fn inputs_of(path: &Path) -> PathBuf {
+        archive_of(path, "inputs.npz")
+    }
+
+    fn archives(&self) -> impl Iterator<Item = &Path> {
+        self.inputs.as_deref().into_iter().chain([&*self.expected])
+    }
+}
+
+fn archive_of(path: &Path, end: &str) -> PathBuf {
+    path.with_extension("").with_added_extension(end)
 }
 
 /// The runs of one program.
@@ -169,7 +182,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Outcome<Found> {
     }
     // The archives of a pair are read with their program.
     let pairs = found.tasks.iter().filter_map(Task::pair);
-    let archives: HashSet<&Path> = pairs.flat_map(|pair| [&*pair.inputs, &*pair.expected]).collect();
+    let archives: HashSet<&Path> = pairs.flat_map(Pair::archives).collect();
     found
         .passed_over
         .retain(|file| !archives.contains(file.as_path()));

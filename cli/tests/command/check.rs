@@ -1,6 +1,6 @@
 //! `artifact check`.
 
-use crate::{ADD, Scratch, floats, npy, run};
+use crate::{ADD, Scratch, floats, npy, npz, run};
 
 const RIGHT: &str = "func.func @main() {
   %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
@@ -79,21 +79,11 @@ fn archives_of_its_name() {
     let program = scratch.file("p/add.mlir", ADD);
     let artifact = scratch.path("p/add.artifact");
     run(&[&"export", &program, &"-o", &artifact]).expect(0);
-    let array = |name: &str, descr: &str, shape: &str, values: &[f32]| {
-        scratch.file(name, npy(descr, shape, &floats(values)))
-    };
-    let numpy = |name: &str, arrays: &[(&str, &std::path::Path)]| {
-        let mut zip = zip::ZipWriter::new(std::fs::File::create(scratch.path(name)).unwrap());
-        for (name, path) in arrays {
-            let options = zip::write::SimpleFileOptions::default();
-            zip.start_file(format!("{name}.npy"), options).unwrap();
-            std::io::Write::write_all(&mut zip, &std::fs::read(path).unwrap()).unwrap();
-        }
-        zip.finish().unwrap();
-    };
-    let x = array("x.npy", "<f4", "(2, 3)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    let bias = array("bias.npy", "<f4", "(3,)", &[10.0, 20.0, 30.0]);
-    let sum = array("sum.npy", "<f4", "(2, 3)", &[11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+    let array = |shape: &str, values: &[f32]| npy("<f4", shape, &floats(values));
+    let numpy = |name: &str, arrays: &[(&str, &[u8])]| scratch.file(name, npz(arrays));
+    let x = array("(2, 3)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let bias = array("(3,)", &[10.0, 20.0, 30.0]);
+    let sum = array("(2, 3)", &[11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
     let check = |what: &std::path::Path| run(&[&"check", &what]);
     check(&program)
         .expect(0)
@@ -112,6 +102,36 @@ fn archives_of_its_name() {
     check(&artifact).expect(1).says("the array `total` of ");
     numpy("p/add.inputs.npz", &[("x", &x)]);
     check(&artifact).expect(1).says("there is no such array");
+    std::fs::remove_file(scratch.path("p/add.inputs.npz")).unwrap();
+    check(&artifact)
+        .expect(1)
+        .says("its arguments do not")
+        .says("add.inputs.npz with x: ");
+}
+
+/// Who takes nothing has results to compare all the same.
+#[test]
+fn results_of_a_program_without_arguments() {
+    let scratch = Scratch::new();
+    let text = "func.func @main() -> tensor<2xf32> {
+        %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+        return %0 : tensor<2xf32>
+    }";
+    let program = scratch.file("two.mlir", text);
+    let expect = |values: &[f32]| {
+        let array = npy("<f4", "(2,)", &floats(values));
+        scratch.file("two.expected.npz", npz(&[("result0", &array)]));
+        run(&[&"check", &program])
+    };
+    expect(&[1.0, 2.0]).expect(0).says("1 passed, 0 failed");
+    expect(&[1.0, 3.0]).expect(1).says("result `result0`: ");
+    scratch.file(
+        "two.inputs.npz",
+        npz(&[("x", &npy("<f4", "(2,)", &floats(&[0.0; 2])))]),
+    );
+    expect(&[1.0, 2.0])
+        .expect(1)
+        .says("is none that the program has: none");
 }
 
 #[test]

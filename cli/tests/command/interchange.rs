@@ -7,12 +7,7 @@ use artifact_core::blob::Blob;
 use artifact_forge::{Forgery, Section};
 use artifact_jax::{DisabledCheck, Exported, PyTree};
 
-use crate::{ADD, Ended, Scratch, floats, npy, run};
-
-fn jax_export(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/jax_exports/schema12");
-    folder.join(name).with_added_extension("bin")
-}
+use crate::{ADD, Ended, Scratch, floats, jax_export, npy, run};
 
 fn read(path: &Path) -> Exported {
     artifact_jax::read(Blob::new(std::fs::read(path).unwrap())).unwrap()

@@ -15,6 +15,7 @@ mod interchange;
 mod json;
 mod kinds;
 mod mismatch;
+mod positions;
 mod rewriting;
 mod run;
 mod sealing;
@@ -140,6 +141,23 @@ fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
     file.extend(header.as_bytes());
     file.extend(bytes);
     file
+}
+
+/// An archive as `numpy.savez` writes it, of arrays with names.
+fn npz(arrays: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, array) in arrays {
+        let options = zip::write::SimpleFileOptions::default();
+        zip.start_file(format!("{name}.npy"), options).unwrap();
+        std::io::Write::write_all(&mut zip, array).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// An export of the newest schema, as JAX wrote it.
+fn jax_export(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/jax_exports/schema12");
+    folder.join(name).with_added_extension("bin")
 }
 
 fn floats(values: &[f32]) -> Vec<u8> {

@@ -1,16 +1,11 @@
 //! Artifacts that are written anew for another reader, and what conversions lose.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{ADD, Scratch, run};
-
-fn jax_export(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/jax_exports/schema12");
-    folder.join(name).with_added_extension("bin")
-}
+use crate::{ADD, Scratch, jax_export, run};
 
 fn inspected(file: &Path) -> Value {
     serde_json::from_str(&run(&[&"inspect", &file, &"--json"]).expect(0).out).unwrap()

@@ -105,7 +105,8 @@ impl Exported {
         }
         let any_platform = self.platforms.is_empty();
         if any_platform && conventions.platform_index {
-            let what = "the program takes its position among platforms, and nothing says which those are";
+            let what = "the program takes the position of its platform as its first argument, and nothing says which platforms \
+                        it is for; export an artifact of it with their names";
             return Err(ExportError::input(what));
         }
         let interface = match &self.interface {

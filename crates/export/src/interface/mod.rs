@@ -143,6 +143,12 @@ impl Interface {
         self.disabled_checks.contains(&DisabledCheck::Platform)
     }
 
+    /// How many inputs of the function the program does not take, since it does not use them.
+    #[must_use]
+    pub fn unused_inputs(&self) -> usize {
+        self.inputs.leaves.len().saturating_sub(self.kept_inputs.len())
+    }
+
     /// The targets of custom calls that the exporter waived; `ALL` among them stands for every one.
     pub(crate) fn waived_targets(&self) -> impl Iterator<Item = &str> {
         self.disabled_checks.iter().filter_map(|check| match check {
