@@ -102,7 +102,7 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "SHAPES")]
     pub(crate) shapes: Vec<String>,
     /// A constraint on the named sizes; may be repeated
-    #[arg(long, value_name = "CONSTRAINT")]
+    #[arg(long, allow_hyphen_values = true, value_name = "CONSTRAINT")]
     pub(crate) constraint: Vec<String>,
     /// A platform that the program is for, such as cpu or cuda; may be repeated. A JAX export says so itself
     #[arg(long, value_name = "PLATFORM")]

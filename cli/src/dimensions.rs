@@ -41,15 +41,41 @@ pub(crate) fn values(path: &Path, signature: &Signature, options: &[String]) -> 
             known: known.clone(),
         })
         .collect();
-    if unused.is_empty() {
-        Ok(values)
-    } else {
-        let failures = Mismatches {
-            failures: unused,
-            ..Mismatches::default()
-        };
-        Err(unfit(path, &failures))
+    if !unused.is_empty() {
+        return Err(unfit(
+            path,
+            &Mismatches {
+                failures: unused,
+                ..Mismatches::default()
+            },
+        ));
     }
+    refuse_out_of_range(path, signature, &values)?;
+    Ok(values)
+}
+
+/// Whatever the arrays are: of values that no array can make right, nothing is computed.
+fn refuse_out_of_range(path: &Path, signature: &Signature, values: &Assignment) -> Outcome<()> {
+    let nothing = vec![Type::Token; signature.inputs.len()];
+    let Err(Mismatches { mut failures, .. }) = signature.bind(&nothing, values) else {
+        return Ok(());
+    };
+    failures.retain(|failure| {
+        matches!(
+            failure,
+            Mismatch::TooSmall { .. } | Mismatch::TooLarge { .. } | Mismatch::NotMultiple { .. }
+        )
+    });
+    if failures.is_empty() {
+        return Ok(());
+    }
+    Err(unfit(
+        path,
+        &Mismatches {
+            failures,
+            ..Mismatches::default()
+        },
+    ))
 }
 
 /// The texts of `--shapes` and `--constraint`.

@@ -243,7 +243,7 @@ impl Failure {
                 _ => "  caused by: ",
             };
             // A name with a line break in it does not make a line of the message.
-            let cause = cause.replace('\n', "\n    ");
+            let cause = shortened(cause).replace('\n', "\n    ");
             let findings = self.findings.as_ref().filter(|_| index == 0);
             let findings = findings.map_or(String::new(), |findings| format!("{}\n", findings.trim_end()));
             format!("{label}{cause}\n{findings}")
@@ -308,4 +308,14 @@ impl Failure {
         }
         causes
     }
+}
+
+/// A message with the text of a file in it is as long as the file likes.
+fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+    const BYTES_MAX: usize = 4096;
+    if text.len() <= BYTES_MAX {
+        return text.into();
+    }
+    let end = text.floor_char_boundary(BYTES_MAX);
+    format!("{}... ({} bytes)", &text[..end], text.len()).into()
 }

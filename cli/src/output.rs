@@ -24,7 +24,8 @@ pub(crate) fn bytes(bytes: &[u8]) -> Outcome<()> {
     let mut output = std::io::stdout().lock();
     match output.write_all(bytes).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::input("standard output cannot be written").because(&error))
+            let failure = Failure::input("standard output cannot be written").because(&error);
+            Err(failure.hint("files that the command had written before are complete"))
         }
         _ => Ok(()),
     }

@@ -185,9 +185,22 @@ fn sizes_that_would_wrap() {
     let artifact = scratch.path("wraps.artifact");
     let fixed = scratch.path("fixed.artifact");
     run(&[&"export", &program, &"--shapes", &"arg0: (n,)", &"-o", &artifact]).expect(0);
+    // As JAX writes what does not hold.
+    run(&[
+        &"export",
+        &program,
+        &"--constraint",
+        &"-d0 + 64 >= 0",
+        &"-o",
+        &fixed,
+    ])
+    .expect(0);
     let random = |dim: &str| run(&[&"run", &artifact, &"--random", &"1", &"--dim", &dim]);
     random("n=1000").expect(0).says("tensor<100xf32>");
     random("n=3000").expect(3).says("n^3 = 27000000000 in integers");
+    random("n=-1")
+        .expect(3)
+        .says("expected value >= 1 for dimension variable 'n', found -1");
     run(&[&"specialize", &artifact, &"--dim", &"n=3000", &"-o", &fixed])
         .expect(3)
         .says("n^3 = 27000000000");

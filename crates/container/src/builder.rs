@@ -9,7 +9,7 @@ use crate::error::{Classify, Error, ErrorKind, Fault};
 use crate::header::CONTAINER_VERSION;
 use crate::manifest::{Constant, CustomCall, Derivative, Manifest};
 use crate::table::{SectionKind, derivative_name};
-use crate::writer::{ConstantSource, Output, Writer, Written};
+use crate::writer::{ConstantSource, Output, StoredContent, Writer, Written};
 
 /// A new artifact. Equal input gives equal bytes.
 ///
@@ -39,7 +39,14 @@ struct Extra {
     kind: SectionKind,
     required: bool,
     name: String,
-    bytes: Vec<u8>,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Raw(Vec<u8>),
+    /// That of another file, whatever its codec.
+    Stored(StoredContent<'static>),
 }
 
 impl<'a> ContainerBuilder<'a> {
@@ -93,7 +100,7 @@ impl<'a> ContainerBuilder<'a> {
             kind,
             required,
             name: name.into(),
-            bytes,
+            content: Content::Raw(bytes),
         });
     }
 
@@ -101,7 +108,8 @@ impl<'a> ContainerBuilder<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Upgrade`] when the file was written by a newer version, whose manifest may have fields that would be
-    /// lost, or a section has an unknown codec; otherwise as [`Container::section_bytes`].
+    /// lost; otherwise when a section is damaged or cannot be read. That the stored bytes
+    /// decompress to the raw ones is for [`Container::verify_all`] to check.
     pub fn carry_over(&mut self, container: &Container) -> Result<(), Error> {
         Reader::current()
             .check_rewritten(container.requirements(), CONTAINER_VERSION)
@@ -111,8 +119,19 @@ impl<'a> ContainerBuilder<'a> {
             .iter()
             .filter(|(_, section)| !section.kind.is_known())
         {
-            let bytes = container.section_bytes(id)?;
-            self.extra(section.kind, section.required, section.name.clone(), bytes);
+            // Whatever it holds, the copy takes no more memory than the file.
+            let content = StoredContent {
+                bytes: container.stored_bytes(id)?.into(),
+                codec: section.codec,
+                raw_length: section.raw_length,
+                raw_digest: section.raw_digest,
+            };
+            self.extras.push(Extra {
+                kind: section.kind,
+                required: section.required,
+                name: section.name.clone(),
+                content: Content::Stored(content),
+            });
         }
         Ok(())
     }
@@ -184,10 +203,13 @@ impl<'a> ContainerBuilder<'a> {
             kind,
             required,
             name,
-            bytes,
+            content,
         } in extras
         {
-            writer.section(kind, required, name, &bytes, true)?;
+            match content {
+                Content::Raw(bytes) => writer.section(kind, required, name, &bytes, true)?,
+                Content::Stored(content) => writer.stored(kind, required, name, &content)?,
+            }
         }
         let bytes = manifest.encode()?;
         Manifest::decode(&bytes)?;

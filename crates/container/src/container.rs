@@ -246,6 +246,13 @@ impl Container {
             .map_err(|fault| self.error(fault))
     }
 
+    /// A section as it is stored, of which only the stored bytes are verified: for a copy of it.
+    pub(crate) fn stored_bytes(&self, id: SectionId) -> Result<Vec<u8>, Error> {
+        self.section(id)
+            .and_then(|section| stored(&self.source, section))
+            .map_err(|fault| self.error(fault))
+    }
+
     /// The bytes of a constant in place, page-aligned in a file; its chunks are verified by the first call.
     ///
     /// The slice of an opened file is a shared memory map. Artifacts are replaced by rename, which does not disturb it. A
@@ -320,8 +327,7 @@ impl Container {
             return Err(ConstantError::NotAConstant(section.name.clone()).into());
         }
         if let Codec::Unknown(number) = section.codec {
-            let name = section.name.clone();
-            return Err(ContainerError::UnknownCodec { name, number }.into());
+            return Err(unknown_codec(section, number));
         }
         if section.stored_length <= CHUNK_BYTES {
             return Ok(&[]);
@@ -381,7 +387,7 @@ impl Container {
         match (section.kind, section.codec) {
             (_, Codec::Unknown(_)) => stored(&self.source, section).map(drop),
             (SectionKind::CONSTANT, _) => self.verify_constant(id, section),
-            _ => payload(&self.source, section).map(drop),
+            _ => verify_payload(&self.source, section),
         }
     }
 
@@ -443,21 +449,46 @@ fn stored(source: &Source, section: &Section) -> Result<Vec<u8>, Fault> {
 fn payload(source: &Source, section: &Section) -> Result<Vec<u8>, Fault> {
     limits::PAYLOAD_BYTES.check(section.raw_length)?;
     let stored = stored(source, section)?;
-    let name = || section.name.clone();
     match section.codec {
         // The table has checked that lengths and digests agree.
         Codec::None => Ok(stored),
         Codec::Zstd => {
-            let raw = codec::decode_zstd(&stored, section.raw_length)
-                .map_err(|source| ContainerError::Codec { name: name(), source })?;
-            if Digest::of(&raw) == *section.raw_digest.digest() {
-                Ok(raw)
-            } else {
-                Err(ContainerError::RawDigest(name()).into())
-            }
+            let raw = codec::decode_zstd(&stored, section.raw_length);
+            let raw = raw.map_err(|error| undecoded(section, error))?;
+            check_raw(section, Digest::of(&raw))?;
+            Ok(raw)
         }
-        Codec::Unknown(number) => Err(ContainerError::UnknownCodec { name: name(), number }.into()),
+        Codec::Unknown(number) => Err(unknown_codec(section, number)),
     }
+}
+
+/// Verifies what [`payload`] gives, without the memory for it.
+fn verify_payload(source: &Source, section: &Section) -> Result<(), Fault> {
+    let stored = stored(source, section)?;
+    if section.codec != Codec::Zstd {
+        return Ok(());
+    }
+    limits::PAYLOAD_BYTES.check(section.raw_length)?;
+    let digest = codec::digest_zstd(&stored, section.raw_length);
+    check_raw(section, digest.map_err(|error| undecoded(section, error))?)
+}
+
+fn check_raw(section: &Section, digest: Digest) -> Result<(), Fault> {
+    if digest == *section.raw_digest.digest() {
+        Ok(())
+    } else {
+        Err(ContainerError::RawDigest(section.name.clone()).into())
+    }
+}
+
+fn undecoded(section: &Section, source: CodecError) -> Fault {
+    let name = section.name.clone();
+    ContainerError::Codec { name, source }.into()
+}
+
+fn unknown_codec(section: &Section, number: u8) -> Fault {
+    let name = section.name.clone();
+    ContainerError::UnknownCodec { name, number }.into()
 }
 
 fn checked_manifest(bytes: &[u8], header: &Header, table: &SectionTable) -> Result<Manifest, Fault> {

@@ -12,6 +12,9 @@ pub const SECTION_NAME_BYTES: Limit = Limit::new("a section name", 255, "bytes")
 pub const MANIFEST_BYTES: Limit = Limit::new("the manifest", 16 << 20, "bytes");
 /// Decompressed program, and any other section that is read into memory as a whole.
 pub const PAYLOAD_BYTES: Limit = Limit::new("a section that is read into memory", 1 << 30, "bytes");
+/// Raw bytes of all sections that are compressed: what a small file can make its reader decompress.
+pub const DECOMPRESSED_BYTES: Limit =
+    Limit::new("what the compressed sections hold together", 4 << 30, "bytes");
 /// Derivatives of a program.
 pub const DERIVATIVES: Limit = Limit::new("the number of derivatives", 64, "derivatives");
 /// One constant: 1 TiB.

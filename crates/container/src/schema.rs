@@ -293,6 +293,7 @@ const LIMITS: &[Limit] = &[
     limits::SECTION_NAME_BYTES,
     limits::MANIFEST_BYTES,
     limits::PAYLOAD_BYTES,
+    limits::DECOMPRESSED_BYTES,
     limits::DERIVATIVES,
     limits::CONSTANT_BYTES,
     limits::CHUNK_DIGESTS_BYTES,

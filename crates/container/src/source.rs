@@ -100,7 +100,12 @@ impl Source {
 
     /// `length` bytes from `offset` on, which the caller has checked against a limit.
     pub(crate) fn read_vec(&self, offset: u64, length: u64) -> Result<Vec<u8>, Fault> {
-        let mut bytes = vec![0; usize::try_from(length).map_err(|_| SourceError::Shrunk)?];
+        let length = usize::try_from(length).map_err(|_| SourceError::Shrunk)?;
+        let mut bytes = Vec::new();
+        bytes
+            .try_reserve_exact(length)
+            .map_err(|_| SourceError::Memory(length))?;
+        bytes.resize(length, 0);
         self.read(offset, &mut bytes)?;
         Ok(bytes)
     }
@@ -168,6 +173,8 @@ pub(crate) enum SourceError {
     NotAFile,
     #[error("the file became shorter while it was being read")]
     Shrunk,
+    #[error("there is no memory for {0} bytes of it")]
+    Memory(usize),
 }
 
 impl Classify for SourceError {

@@ -276,6 +276,7 @@ impl SectionTable {
         check_layout(&sections, header)?;
         check_counts(&sections)?;
         check_derivatives(&sections)?;
+        check_decompressed(&sections)?;
         let place = |kind| sections.iter().position(|section| section.kind == kind);
         let one = |kind| place(kind).ok_or(TableError::Missing(kind));
         let table = Self {
@@ -427,6 +428,13 @@ fn check_codec(section: &Section) -> Result<(), TableError> {
         return Err(TableError::PlainDiffers(section.name.clone()));
     }
     Ok(())
+}
+
+/// Each section is limited by itself; a file may have many.
+fn check_decompressed(sections: &[Section]) -> Result<(), Fault> {
+    let compressed = sections.iter().filter(|section| section.codec == Codec::Zstd);
+    let together = compressed.fold(0_u64, |sum, section| sum.saturating_add(section.raw_length));
+    Ok(limits::DECOMPRESSED_BYTES.check(together)?)
 }
 
 /// Name of the derivative of an order, from 1.

@@ -3,6 +3,7 @@
 //! The table stands at the end because digests, lengths and the number of distinct constants are known only then; a
 //! constant is read once, however long it is.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -79,6 +80,15 @@ pub struct Written {
     pub file_length: u64,
 }
 
+/// The content of a section as it is stored, and what the table says of it.
+#[derive(Debug)]
+pub(crate) struct StoredContent<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) codec: Codec,
+    pub(crate) raw_length: u64,
+    pub(crate) raw_digest: RawDigest,
+}
+
 pub(crate) struct Writer<'o, O: Output + ?Sized> {
     output: &'o mut O,
     /// Where the next byte goes.
@@ -117,21 +127,37 @@ impl<'o, O: Output + ?Sized> Writer<'o, O> {
         } else {
             (Codec::None, None)
         };
-        let stored = encoded.as_deref().unwrap_or(raw);
+        let content = StoredContent {
+            raw_length: raw.len() as u64,
+            raw_digest: RawDigest::new(Digest::of(raw)),
+            codec,
+            bytes: encoded.map_or(Cow::Borrowed(raw), Cow::Owned),
+        };
+        self.stored(kind, required, name, &content)
+    }
+
+    /// Adds a section as it is stored.
+    pub(crate) fn stored(
+        &mut self,
+        kind: SectionKind,
+        required: bool,
+        name: String,
+        content: &StoredContent<'_>,
+    ) -> Result<(), Fault> {
         self.pad(ALIGNMENT_BYTES)?;
         let offset = self.position;
-        self.put(stored)?;
+        self.put(&content.bytes)?;
         self.sections.push(Section {
             kind,
             required,
             name,
             offset,
             alignment: ALIGNMENT_BYTES,
-            stored_length: stored.len() as u64,
-            raw_length: raw.len() as u64,
-            codec,
-            stored_digest: StoredDigest::new(Digest::of(stored)),
-            raw_digest: RawDigest::new(Digest::of(raw)),
+            stored_length: content.bytes.len() as u64,
+            raw_length: content.raw_length,
+            codec: content.codec,
+            stored_digest: StoredDigest::new(Digest::of(&content.bytes)),
+            raw_digest: content.raw_digest,
         });
         Ok(())
     }

@@ -42,18 +42,18 @@ pub struct KeyPair {
     pub comment: Comment,
 }
 
-/// Writes the secret key to `path` and the public key to `path` with `.pub` added. Neither may exist. Returns the path of the
-/// public key.
+/// Writes the secret key to `path` and then the public key, which it holds too, to `path` with `.pub` added. Neither may exist.
+/// Returns the path of the public key.
 ///
 /// # Errors
 /// When one of the files exists or cannot be written; then neither is left.
 pub fn write_key_pair(path: &Path, pair: &KeyPair) -> Result<PathBuf, KeyFileError> {
     let public_path = path.with_added_extension("pub");
-    create(&public_path, public_text(pair).as_bytes(), 0o644)?;
-    let secret = create(path, secret_text(pair).as_bytes(), SECRET_MODE);
-    if let Err(error) = secret {
-        // It was made by this call, and fits no secret.
-        let _ = std::fs::remove_file(&public_path);
+    create(path, secret_text(pair).as_bytes(), SECRET_MODE)?;
+    let public = create(&public_path, public_text(pair).as_bytes(), 0o644);
+    if let Err(error) = public {
+        // It was made by this call, and nobody has used it.
+        let _ = std::fs::remove_file(path);
         return Err(error);
     }
     Ok(public_path)

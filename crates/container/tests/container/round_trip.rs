@@ -8,7 +8,8 @@ use artifact_container::manifest::{Derivative, Manifest, ProgramPart};
 use artifact_container::{
     Codec, ConstantSource, Container, ContainerBuilder, ErrorKind, ReadOptions, SectionKind,
 };
-use artifact_forge::Forgery;
+use artifact_core::digest::Digest;
+use artifact_forge::{Forgery, Section};
 
 const MIB: usize = 1 << 20;
 
@@ -198,6 +199,48 @@ fn unknown_sections_survive_a_rewrite_and_required_ones_refuse() {
     builder.extra(SectionKind::new(0x8002), true, "vital", vec![1]);
     let error = builder.write_to(&mut Cursor::new(Vec::new())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Upgrade, "{}", chain(&error));
+}
+
+/// Nothing of a section that is not known is decompressed, or compressed again, or dropped.
+#[test]
+fn unknown_sections_are_copied_as_they_are_stored() {
+    let mut old = Forgery::of(&build(ContainerBuilder::new(manifest(), b"p")));
+    let compressed = zstd::bulk::compress(&[7; 5000], 1).unwrap();
+    let mut section = Section::plain(0x8001, 0, "compressed", &compressed);
+    (section.codec, section.raw) = (1, Some((5000, Digest::of(&[7; 5000]))));
+    let mut later = Section::plain(0x8002, 0, "later", b"of a codec that nobody knows");
+    (later.codec, later.raw) = (9, Some((1 << 40, Digest::of(b""))));
+    old.sections.extend([section, later]);
+    let container = Container::from_bytes(old.write()).unwrap();
+    let mut builder = ContainerBuilder::new(container.manifest().clone(), b"p");
+    builder.carry_over(&container).unwrap();
+    let mut new = Forgery::of(&build(builder));
+    for name in ["compressed", "later"] {
+        assert_eq!(new.section(name), old.section(name));
+    }
+}
+
+/// A section is limited by itself; together they must not take a reader's time for hours.
+#[test]
+fn what_sections_decompress_to_is_limited_together() {
+    let with = |count: usize| {
+        let mut file = Forgery::of(&build(ContainerBuilder::new(manifest(), b"p")));
+        let bomb = |index| {
+            let mut section = Section::plain(0x8001, 0, &format!("bomb/{index}"), b"frame");
+            (section.codec, section.raw) = (1, Some((1 << 30, Digest::of(b""))));
+            section
+        };
+        file.sections.extend((0..count).map(bomb));
+        Container::from_bytes(file.write())
+    };
+    assert!(with(4).is_ok());
+    let error = with(5).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(
+        chain(&error).contains("what the compressed sections hold together"),
+        "{}",
+        chain(&error)
+    );
 }
 
 fn derivative() -> Derivative {

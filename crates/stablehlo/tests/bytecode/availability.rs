@@ -161,6 +161,13 @@ fn other_dialects() {
     let error = super::written(&super::parsed(sharded), "1.10.0", false).expect_err("Shardy is newer");
     assert!(error.to_string().contains("needs StableHLO 1.11.0"), "{error}");
     comes_back(sharded, "1.11.0");
+    let cast = "func.func @main(%x: tensor<4xf32>) -> tensor<?xf32> {
+        %0 = builtin.unrealized_conversion_cast %x : tensor<4xf32> to tensor<?xf32>
+        return %0 : tensor<?xf32>
+    }";
+    let error = super::written(&super::parsed(cast), "1.20.0", false).expect_err("readers leave it out");
+    let message = "'builtin.unrealized_conversion_cast' has no form in portable bytecode";
+    assert_eq!(error.to_string(), message);
     let unit = "func.func @main(%x: tensor<f32> {mine.flag}) -> tensor<f32> { return %x : tensor<f32> }";
     let what = "the attribute `unit`, which VHLO has no form for,";
     needs(unit, what, "1.11.0", "1.10.0");

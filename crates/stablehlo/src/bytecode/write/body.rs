@@ -14,6 +14,9 @@ use super::tables::Dialect;
 use super::token::Token;
 use super::{Write, Writer, index};
 
+/// What readers take for a cast between VHLO and another dialect, and leave out.
+const CONVERSION_CAST: &str = "builtin.unrealized_conversion_cast";
+
 impl Writer<'_> {
     /// The one operation outside of all others.
     pub(super) fn top(&mut self) -> Write<()> {
@@ -158,7 +161,8 @@ impl Writer<'_> {
     fn unregistered(&mut self, op: &Op) -> Write<(u32, Own)> {
         let full_name = op.name();
         self.require(OTHER_DIALECTS_SINCE, || format!("'{full_name}'"))?;
-        let Some((dialect, name)) = full_name.split_once('.') else {
+        let named = full_name.split_once('.').filter(|_| full_name != CONVERSION_CAST);
+        let Some((dialect, name)) = named else {
             return Err(WriteError::no_form(format!("'{full_name}'")));
         };
         let dialect = Dialect::Other(self.tables.string(dialect.as_bytes()));
