@@ -329,7 +329,7 @@ mod tests {
             (
                 ["k + m", "m"],
                 ["(m,)", "_"],
-                "the shapes have the name 'm', which is also in 'k + m', dimension 0 of `x` in the program; choose another \
+                "the shapes have the name 'm', which is also in 'm + k', dimension 0 of `x` in the program; choose another \
                  name, or, if the same size is meant, write the shapes of all arguments with 'm'",
             ),
         ] {
