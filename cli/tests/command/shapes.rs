@@ -266,6 +266,127 @@ fn numbers_make_a_program_static() {
         .says("- 2*b + 7 >= 0");
 }
 
+const CONCATENATE: &str = "func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}";
+
+/// A file of JAX of `program`, with these shapes.
+fn for_jax(scratch: &Scratch, program: &Path, shapes: &str) -> PathBuf {
+    let artifact = scratch.path("source.artifact");
+    export(program, &["--shapes", shapes], &artifact).expect(0);
+    let file = scratch.path("source.bin");
+    run(&[&"convert", &artifact, &"--to", &"jax", &"-o", &file]).expect(0);
+    file
+}
+
+/// A size of a result that has more names than the one with a number.
+#[test]
+fn numbers_go_into_sizes_of_several_names() {
+    let scratch = Scratch::new();
+    let text = scratch.file("concatenate.mlir", CONCATENATE);
+    let file = for_jax(&scratch, &text, "arg0: (a,); arg1: (b,)");
+    Written::new(&file, &["--shapes", "arg0: (8,)"])
+        .taken_by_all(&["b=2"])
+        .taken_by_jax()
+        .inspect()
+        .says("((f32[8], f32[b]), {})")
+        .says("f32[b + 8]");
+    // The name that is free now may be that of the other size.
+    Written::new(&file, &["--shapes", "arg0: (8,); arg1: (a,)"])
+        .taken_by_all(&["a=2"])
+        .taken_by_jax()
+        .inspect()
+        .says("((f32[8], f32[a]), {})")
+        .says("f32[a + 8]");
+    let sum = for_jax(&scratch, &text, "arg0: (k + m,); arg1: (m,)");
+    Written::new(&sum, &["--shapes", "arg0: (n,); arg1: (3,)"])
+        .taken_by_all(&["n=5"])
+        .taken_by_jax()
+        .inspect()
+        .says("((f32[n], f32[3]), {})");
+    refused(&sum, &["--shapes", "arg0: (8,)"], "artifact specialize --dim");
+}
+
+/// The names that are given are others than those that the program has in its expressions.
+#[test]
+fn names_within_expressions_are_solved_for() {
+    let scratch = Scratch::new();
+    let double = for_jax(&scratch, &gradients(), "x: (2*m,)");
+    let as_takes = |shape: &str, dim: &str, takes: &str| {
+        let written = Written::new(&double, &["--shapes", shape]).taken_by_all(&[dim]);
+        let text = written.inspect().out;
+        assert_eq!(text.matches(takes).count(), 3, "{shape}: {text}");
+        written
+    };
+    as_takes("x: (2*n,)", "n=3", "takes              ((f32[2*n], i32[]").taken_by_jax();
+    // The program itself does not assert that its size is even, so that JAX cannot say so.
+    as_takes("x: (n,)", "n=6", "takes              ((f32[n], i32[]");
+    as_takes("x: (m + 1,)", "m=5", "takes              ((f32[m + 1], i32[]");
+    as_takes("x: (2*m + 2,)", "m=5", "takes              ((f32[2*m + 2], i32[]").taken_by_jax();
+    let odd = Written::new(&double, &["--shapes", "x: (n,)"]);
+    run(&[&"run", &odd.artifact, &"--random", &"1", &"--dim", &"n=7"])
+        .expect(3)
+        .says("mod(n, 2) == 0: 1 == 0 does not hold");
+    Written::new(&double, &["--shapes", "x: (8,)"])
+        .taken_by_all(&[])
+        .taken_by_jax()
+        .inspect()
+        .says("((f32[8], i32[]), {})");
+    refused(
+        &double,
+        &["--shapes", "x: (7,)"],
+        "remainder 1 when computing the value of 'm'",
+    );
+    refused(&double, &["--shapes", "x: (2*n + 1,)"], "no multiple of 2");
+    let more = for_jax(&scratch, &gradients(), "x: (m + 1,)");
+    Written::new(&more, &["--shapes", "x: (2*m,)"])
+        .taken_by_all(&["m=4"])
+        .taken_by_jax()
+        .inspect()
+        .says("in  x: tensor<(2*m)xf32>")
+        .says("((f32[2*m], i32[]), {})");
+}
+
+#[test]
+fn a_name_that_could_mean_two_sizes_is_refused() {
+    refused(
+        &constrained(),
+        &["--shapes", "y: (a,)"],
+        "the name 'a', which is also in 'a', dimension 0 of `x`",
+    );
+    Written::new(&constrained(), &["--shapes", "x: (a,); y: (c,)"]).taken_by_all(&["a=8", "c=3"]);
+}
+
+/// Also a size of a text, whose name was found or is a number.
+#[test]
+fn placeholders_keep_sizes_as_the_program_has_them() {
+    let text = "func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+      %0 = stablehlo.negate %x : tensor<?x?xf32>
+      return %0 : tensor<?x?xf32>
+    }";
+    let scratch = Scratch::new();
+    let open = scratch.file("open.mlir", text);
+    let named = for_jax(&scratch, &open, "arg0: (a, b)");
+    let mlir = scratch.path("named.mlir");
+    run(&[&"convert", &named, &"--to", &"mlir", &"-o", &mlir]).expect(0);
+    for (program, name) in [(&open, "d0"), (&named, "a"), (&mlir, "d0")] {
+        let kept = |shapes: &str| Written::new(program, &["--shapes", shapes]);
+        let value = format!("{name}=0");
+        kept("arg0: (_, 3)")
+            .dims()
+            .says(&format!(": tensor<({name})x3xf32>"));
+        kept("arg0: (_, n)")
+            .dims()
+            .says(&format!(": tensor<({name})x(n)xf32>"));
+        kept("arg0: (4, ...)").dims().says(": tensor<4x(");
+        let empty = kept("arg0: (_, 3)");
+        let ended = run(&[&"run", &empty.artifact, &"--random", &"1", &"--dim", &value]);
+        // What may be 0 in the program may be so still.
+        ended.expect(if program == &named { 3 } else { 0 });
+    }
+}
+
 #[test]
 fn what_contradicts_itself_or_the_program_is_refused() {
     refused(&rows(), &["--shapes", "arg0: (65, 8)"], "constraint b <= 64");

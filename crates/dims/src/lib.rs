@@ -59,7 +59,7 @@ pub use evaluate::EvaluateError;
 pub use expr::{Expr, ExprError};
 pub use parse_error::{ParseError, ParseProblem};
 pub use scope::{Range, Scope, ScopeBuilder, ScopeError};
-pub use shape::parse_shape;
+pub use shape::{parse_shape, parse_written_shape};
 pub use solve::solve;
 pub use unsatisfiable::Unsatisfiable;
 pub use variable::{NameError, Variable};

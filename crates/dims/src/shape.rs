@@ -14,6 +14,30 @@ use crate::parse_error::{ParseError, ParseProblem};
 /// # Errors
 /// [`ParseError`] with the place of what cannot be read or does not agree with `like`.
 pub fn parse_shape(text: &str, like: Option<&[Option<Expr>]>) -> Result<Vec<Expr>, ParseError> {
+    let kept = |parser: &Parser<'_>, placeholder, dimension| known_size(parser, placeholder, like, dimension);
+    read(text, like, |size| size, kept)
+}
+
+/// Reads the dimensions of a shape as [`parse_shape`] does, and says of which of them nothing is written: those that `_` and
+/// `...` stand for are None, also where their size in `like` is not known.
+///
+/// # Errors
+/// As for [`parse_shape`].
+pub fn parse_written_shape(text: &str, like: &[Option<Expr>]) -> Result<Vec<Option<Expr>>, ParseError> {
+    let kept = |parser: &Parser<'_>, placeholder, dimension| match dimension < like.len() {
+        true => Ok(None),
+        false => known_size(parser, placeholder, Some(like), dimension).map(Some),
+    };
+    read(text, Some(like), Some, kept)
+}
+
+/// The dimensions of a shape: what is `written`, and what is `kept` by a placeholder for a dimension.
+fn read<T>(
+    text: &str,
+    like: Option<&[Option<Expr>]>,
+    written: impl Fn(Expr) -> T,
+    kept: impl Fn(&Parser<'_>, &'static str, usize) -> Result<T, ParseError>,
+) -> Result<Vec<T>, ParseError> {
     let mut parser = Parser::new(text)?;
     let outer = outer_parentheses(text);
     limits::NESTING
@@ -27,12 +51,22 @@ pub fn parse_shape(text: &str, like: Option<&[Option<Expr>]>) -> Result<Vec<Expr
         limits::RANK
             .check(dims.len() as u64 + 1)
             .map_err(|limit| parser.error(limit))?;
-        if parser.placeholder() == Some("...") {
-            rest_of_like(&mut parser, like, &mut dims)?;
-            break;
+        match parser.placeholder() {
+            Some("...") => {
+                // Without a known shape, the first size says what is wrong.
+                let rank = like.map_or(dims.len() + 1, <[_]>::len);
+                for dimension in dims.len()..rank {
+                    dims.push(kept(&parser, "...", dimension)?);
+                }
+                parser.advance()?;
+                break;
+            }
+            Some(_) => {
+                dims.push(kept(&parser, "_", dims.len())?);
+                parser.advance()?;
+            }
+            None => dims.push(written(item(&mut parser, like, dims.len())?)),
         }
-        let dim = item(&mut parser, like, dims.len())?;
-        dims.push(dim);
         if !parser.take(",")? {
             break;
         }
@@ -74,17 +108,12 @@ fn outer_parentheses(text: &str) -> u64 {
     lowest
 }
 
-/// One dimension.
+/// One dimension that is written.
 fn item(
     parser: &mut Parser<'_>,
     like: Option<&[Option<Expr>]>,
     dimension: usize,
 ) -> Result<Expr, ParseError> {
-    if parser.placeholder() == Some("_") {
-        let size = known_size(parser, "_", like, dimension)?;
-        parser.advance()?;
-        return Ok(size);
-    }
     let start = parser.offset();
     let expr = parser.expr()?;
     let known = like.and_then(|like| like.get(dimension)?.as_ref()?.as_constant());
@@ -101,21 +130,7 @@ fn item(
     }
 }
 
-/// The sizes that `...` stands for.
-fn rest_of_like(
-    parser: &mut Parser<'_>,
-    like: Option<&[Option<Expr>]>,
-    dims: &mut Vec<Expr>,
-) -> Result<(), ParseError> {
-    let Some(sizes) = like else {
-        return Err(parser.error(ParseProblem::Placeholder { placeholder: "..." }));
-    };
-    for dimension in dims.len()..sizes.len() {
-        dims.push(known_size(parser, "...", like, dimension)?);
-    }
-    parser.advance()
-}
-
+/// The size that a placeholder stands for.
 fn known_size(
     parser: &Parser<'_>,
     placeholder: &'static str,

@@ -4,12 +4,13 @@
 //! in one variable that is not yet known, multiplied by a number (`_solve_dim_equations` of `jax/_src/export/shape_poly.py`).
 //! Its variables are at least 1, and its refinement of shapes knows no bounds of arguments.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use artifact_dims::{Comparison, Constraint, Expr, Variable};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::Dim;
 
+use crate::dimensions::linear;
 use crate::error::ExportError;
 use crate::interface::Conventions;
 use crate::signature::{Argument, Signature};
@@ -152,15 +153,7 @@ fn solved_by(size: &Expr, known: &BTreeSet<Variable>) -> Option<Variable> {
     let (variable, None) = (unknown.next()?, unknown.next()) else {
         return None;
     };
-    let at = |value: i64| {
-        let value = BTreeMap::from([(variable.clone(), Expr::constant(value))]);
-        size.substitute(&value).ok()
-    };
-    let factor = at(1)?.sub(&at(0)?).ok()?;
-    factor.as_constant().filter(|factor| *factor != 0)?;
-    let term = Expr::variable(variable.clone()).mul(&factor).ok()?;
-    let rest = size.sub(&term).ok()?;
-    (!rest.variables().contains(variable)).then(|| variable.clone())
+    linear(size, variable).map(|_| variable.clone())
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@ mod given;
 mod opened;
 mod required;
 mod stated;
+mod substitution;
+mod written;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use artifact_container::manifest;
-use artifact_dims::{Constraint, Expr, Range, Scope, Variable};
+use artifact_dims::{Assignment, Constraint, Expr, Range, Scope, Variable};
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{Dim, TensorType, Type};
 use artifact_refine::{Fact, RefineError, Requirement};
@@ -17,10 +19,12 @@ use artifact_refine::{Fact, RefineError, Requirement};
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
-pub(crate) use given::{Given, check_written, words};
+pub(crate) use given::Given;
 pub(crate) use opened::{Least, opened};
 pub(crate) use required::{completed, enforced};
-pub(crate) use stated::{Claims, scoped, unstated};
+pub(crate) use stated::{Claims, scoped, substituted, unstated};
+pub(crate) use substitution::linear;
+pub(crate) use written::{check_written, words};
 
 /// Shapes and constraints as texts of the dimension language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +40,14 @@ pub(crate) fn variables(arguments: &[Argument]) -> BTreeSet<Variable> {
     let dims = tensors.flat_map(|ty| ty.dims.iter());
     dims.filter_map(Dim::expression)
         .flat_map(|dim| dim.variables())
+        .collect()
+}
+
+/// Values as expressions.
+pub(crate) fn expressions(values: &Assignment) -> BTreeMap<Variable, Expr> {
+    let numbers = values.iter();
+    numbers
+        .map(|(name, number)| (name.clone(), Expr::constant(number)))
         .collect()
 }
 

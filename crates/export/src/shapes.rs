@@ -3,7 +3,7 @@
 //! What changes, changes for the signature, the interface, and the programs of the vector-Jacobian products alike, so that they
 //! agree afterwards as before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use artifact_dims::{Assignment, Constraint, Expr, Range, Scope, ScopeBuilder, Variable};
 use artifact_ir::module::Module;
@@ -33,7 +33,7 @@ impl Exported {
     /// A text that cannot be read, a shape that contradicts the program or another shape, constraints that no sizes satisfy, or
     /// shapes for which an operation or an assertion of the program fails.
     pub fn with_shapes(mut self, shapes: &Shapes) -> Result<Self, ExportError> {
-        let mut before = self.signature.clone();
+        let before = self.signature.clone();
         if self.interface.is_none() {
             let reserved = dimensions::words(shapes);
             let opened = |exported: &Self| {
@@ -52,24 +52,27 @@ impl Exported {
             return Ok(self);
         }
         let fresh = &dimensions::variables(&self.signature.inputs) - &dimensions::variables(&before.inputs);
-        if fresh.is_empty() {
-            return self.given(shapes, &fresh);
+        if !fresh.is_empty() {
+            // Errors in terms of names of ours say less than what the program has against the shapes as they were written.
+            dimensions::check_written(&self.module, self.entry, before.clone(), shapes)?;
         }
-        // What the program asserts of them, it says again of what is given, in its own words where that is wrong.
-        self.signature.dimensions = std::mem::take(&mut before.dimensions);
-        // Errors in terms of names of ours say less than what the program has against the shapes as they were written.
-        dimensions::check_written(&self.module, self.entry, before, shapes)?;
-        self.given(shapes, &fresh)
-    }
-
-    fn given(self, shapes: &Shapes, fresh: &BTreeSet<Variable>) -> Result<Self, ExportError> {
         let given = Given::read(&self.signature, shapes)?;
+        if given.is_empty() {
+            return Ok(self);
+        }
+        if !fresh.is_empty() {
+            // What the program asserts of them, it says again of what is given, in its own words where that is wrong.
+            self.signature.dimensions = before.dimensions;
+        }
         let inputs = given.inputs(&self.signature)?;
         given.check_constraints(&inputs)?;
-        let named = self.said(&given, inputs, fresh)?;
+        if self.interface.is_some() {
+            given.check_kept(&inputs)?;
+        }
+        let said = self.said(&given, inputs, &fresh)?;
         match given.values.iter().next() {
-            None => Ok(named),
-            Some(_) => named
+            None => Ok(said),
+            Some(_) => said
                 .specialized(&given.values)
                 .map(|(specialized, _)| specialized),
         }
@@ -91,7 +94,7 @@ impl Exported {
         let signature = dimensions::scoped(&self.module, self.entry, signature, &claims)?;
         let interface = self
             .interface
-            .map(|interface| interface.substituted(&given.substitution))
+            .map(|interface| interface.resized(|size| given.substitution.of(size)))
             .transpose()?;
         let vjp = self.vjp.map(|vjp| {
             let inputs = given.renamed(&vjp.signature.inputs)?;
@@ -130,9 +133,12 @@ impl Exported {
             return Err(ExportError::input(format!("the sizes do not fit: {what}")));
         }
         let mut signature = self.signature.clone();
+        let numbers = dimensions::expressions(values);
         for input in &mut signature.inputs {
             let ty = input.type_for(values);
-            input.ty = ty.map_err(|error| ExportError::because("the sizes do not fit", error))?;
+            let ty = ty.map_err(|error| ExportError::because("the sizes do not fit", error))?;
+            // Sizes that need others have numbers, too.
+            input.ty = dimensions::substituted(&ty, &numbers)?;
         }
         signature.dimensions = dimensions;
         let facts = dimensions::facts(module, entry, &signature);
@@ -169,7 +175,10 @@ impl Exported {
         if signature.dimensions.ranges().next().is_some() {
             signature = dimensions::completed(&new.module, new.entry, signature)?;
         }
-        let interface = self.interface.map(|interface| interface.bound(values));
+        let numbers = dimensions::expressions(values);
+        let interface = self
+            .interface
+            .map(|interface| interface.resized(|size| size.substitute(&numbers)));
         let new = Self {
             module: new.module,
             entry: new.entry,
@@ -205,10 +214,7 @@ fn bound_scope(signature: &Signature, values: &Assignment) -> Result<Scope, Expo
             }
         }
     }
-    let numbers = values
-        .iter()
-        .map(|(name, number)| (name.clone(), Expr::constant(number)));
-    let numbers: BTreeMap<Variable, Expr> = numbers.collect();
+    let numbers = dimensions::expressions(values);
     for constraint in signature.dimensions.constraints() {
         let Constraint {
             left,

@@ -1,6 +1,6 @@
 //! Reading and printing the dimension language. The first tables are the vectors of JAX's own tests (`shape_poly_test.py`).
 
-use artifact_dims::{Constraint, Expr, Scope, parse_shape};
+use artifact_dims::{Constraint, Expr, Scope, parse_shape, parse_written_shape};
 
 fn parse(text: &str) -> Expr {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -167,6 +167,29 @@ fn shapes_like_named_ones() {
         let dims: Vec<String> = dims.iter().map(Expr::to_string).collect();
         assert_eq!(dims.join("; "), expected, "{text}");
     }
+}
+
+/// What is not written is told apart from what is, also where nothing is known.
+#[test]
+fn shapes_written_in_part() {
+    let like = [Some("b".parse::<Expr>().unwrap()), None];
+    let written = |text: &str| {
+        let dims = parse_written_shape(text, &like).map_err(|error| error.to_string())?;
+        let dims = dims
+            .iter()
+            .map(|dim| dim.as_ref().map_or("kept".to_owned(), Expr::to_string));
+        Ok::<_, String>(dims.collect::<Vec<_>>().join("; "))
+    };
+    for (text, expected) in [
+        ("_, 3", "kept; 3"),
+        ("...", "kept; kept"),
+        ("b, _", "b; kept"),
+        ("n, ...", "n; kept"),
+    ] {
+        assert_eq!(written(text).as_deref(), Ok(expected), "{text}");
+    }
+    assert!(written("_, _, _").unwrap_err().contains("only 2 dimensions"));
+    assert!(written("_").unwrap_err().contains("1 dimensions are written"));
 }
 
 #[test]

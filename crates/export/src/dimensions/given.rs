@@ -6,24 +6,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artifact_dims::{Assignment, Comparison, Constraint, Expr, Variable, parse_shape};
-use artifact_ir::module::{FunctionId, Module};
-use artifact_ir::types::{Dim, TensorType, Type};
+use artifact_dims::{Assignment, Comparison, Constraint, Expr, Variable};
+use artifact_ir::types::{TensorType, Type};
 
-use super::required::completed;
-use super::stated::{Claims, replaced, substituted};
-use super::{Shapes, parsed, scope, variables};
+use super::opened::numbered;
+use super::stated::Claims;
+use super::substitution::Substitution;
+use super::written::{Said, contradicts, numbers, said};
+use super::{Shapes, parsed, variables};
 use crate::error::ExportError;
 use crate::signature::{Argument, Signature};
 
 /// What shapes say of the sizes of a signature.
 pub(crate) struct Given {
-    /// What stands in place of names; those of `values` are not among them.
-    pub(crate) substitution: BTreeMap<Variable, Expr>,
-    /// Names for which numbers are given.
+    /// What stands in place of names.
+    pub(crate) substitution: Substitution,
+    /// Numbers of names that stay until the program is specialised.
     pub(crate) values: Assignment,
-    /// Sizes that are said in two ways, neither of which is a name.
-    equal: Vec<Constraint>,
+    /// Sizes that are said in two ways, neither of which is a name, and what must divide.
+    implied: Vec<Constraint>,
     /// Dimensions as they were written, by argument and position.
     written: BTreeMap<(usize, usize), Expr>,
     /// The variables that the user wrote.
@@ -32,103 +33,89 @@ pub(crate) struct Given {
     constraints: Vec<Constraint>,
 }
 
-/// One dimension: where it is, what the signature says, and what the user says.
-struct Said {
-    place: (usize, usize),
-    old: Expr,
-    new: Expr,
-}
-
 impl Given {
     /// Reads shapes for a signature in which every size has a name or an expression.
     ///
     /// # Errors
-    /// A text that cannot be read, an argument that does not exist, and a shape that contradicts the program or another one.
+    /// A text that cannot be read, an argument that does not exist, a shape that contradicts the program or another one, and a
+    /// name that is also that of a size which is not said.
     pub(crate) fn read(signature: &Signature, shapes: &Shapes) -> Result<Self, ExportError> {
-        let mut said = Vec::new();
-        for (name, text) in &shapes.arguments {
-            let index = position(&signature.inputs, name)?;
-            said.extend(dims_said(index, &signature.inputs[index], text)?);
-        }
+        let numbers = numbers(signature, shapes)?;
+        let mut said = said(signature, shapes)?;
+        said.retain(|said| said.new.as_constant().is_none());
+        let named = said.iter().flat_map(|said| said.new.variables()).collect();
+        let numbered = apart(&numbers, &named, signature)?;
+        let values = numbers.iter().zip(numbered.values());
+        let values = values.map(|((_, number), name)| (name.clone(), number)).collect();
+        let substitution = Substitution::solve(numbered, &said, &signature.inputs);
         let mut given = Self {
-            substitution: BTreeMap::new(),
-            values: Assignment::new(),
-            equal: Vec::new(),
+            implied: substitution.divisible()?,
+            substitution,
+            values,
             written: BTreeMap::new(),
-            named: said.iter().flat_map(|said| said.new.variables()).collect(),
+            named,
             constraints: parsed(&shapes.constraints)?,
         };
-        given.take_numbers(signature, &said)?;
-        given.take_names(&said);
-        for said in &said {
+        given.check_names(signature)?;
+        for said in said {
             given.compare(signature, said)?;
         }
         Ok(given)
     }
 
-    /// Numbers in place of names. They come first: they say most.
-    fn take_numbers(&mut self, signature: &Signature, said: &[Said]) -> Result<(), ExportError> {
-        for Said { place, old, new } in said {
-            let (Some(name), Some(number)) = (old.as_variable(), new.as_constant()) else {
-                continue;
-            };
-            match self.values.insert(name.clone(), number) {
-                Some(other) if other != number => {
+    /// Whether nothing is said but what the signature says.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.substitution.is_empty() && self.constraints.is_empty()
+    }
+
+    /// Refuses names that would mean two things: what the user says, and a size that stays as the program says it.
+    fn check_names(&self, signature: &Signature) -> Result<(), ExportError> {
+        for argument in &signature.inputs {
+            let dims = argument.ty.as_tensor().into_iter().flat_map(|ty| &ty.dims);
+            let sizes = dims
+                .enumerate()
+                .filter_map(|(dimension, dim)| Some((dimension, dim.expression()?)));
+            for (dimension, size) in sizes {
+                let names = size.variables();
+                let stays = |name: &&Variable| self.named.contains(name) && !self.substitution.settles(name);
+                if let Some(name) = names.iter().find(stays) {
+                    let argument = &argument.name;
                     return Err(ExportError::input(format!(
-                        "the size '{name}' is given as {other} and, in the shape of `{}`, as {number}",
-                        signature.inputs[place.0].name
+                        "the shapes have the name '{name}', which is also in '{size}', dimension {dimension} of `{argument}` \
+                         in the program; choose another name, or, if the same size is meant, write the shapes of all \
+                         arguments with '{name}'"
                     )));
                 }
-                _ => {}
             }
         }
         Ok(())
     }
 
-    fn take_names(&mut self, said: &[Said]) {
-        for Said { old, new, .. } in said {
-            if let Some(name) = old.as_variable()
-                && new.as_constant().is_none()
-                && self.values.get(name).is_none()
-            {
-                self.substitution
-                    .entry(name.clone())
-                    .or_insert_with(|| new.clone());
-            }
+    /// Refuses shapes in which a name of the program is lost: its caller's interface has it.
+    pub(crate) fn check_kept(&self, inputs: &[Argument]) -> Result<(), ExportError> {
+        let known = variables(inputs);
+        match self.substitution.kept().difference(&known).next() {
+            None => Ok(()),
+            Some(lost) => Err(ExportError::input(format!(
+                "the shapes do not tell '{lost}' of the program any more, which is no sum of their sizes; write the \
+                 expressions that the program has, with names of yours: `artifact inspect --dims` shows them"
+            ))),
         }
     }
 
     /// What is not settled by the substitution: it must agree with it.
-    fn compare(&mut self, signature: &Signature, said: &Said) -> Result<(), ExportError> {
-        let Said { place, old, new } = said;
-        let is = replaced(&old_with_values(old, &self.values)?, &self.substitution)?;
-        if is == *new {
-            // Where a number stands for a name, the name stays until the program is specialised.
-            let names = old.variables();
-            if !names.iter().any(|name| self.values.get(name).is_some()) {
-                self.written.insert(*place, new.clone());
+    fn compare(&mut self, signature: &Signature, said: Said) -> Result<(), ExportError> {
+        let is = self.substitution.of(&said.old)?;
+        if is != said.new {
+            let difference = is.sub(&said.new).ok();
+            let difference = difference.and_then(|difference| difference.as_constant());
+            if is.as_constant().is_some() || difference.is_some() {
+                return Err(contradicts(signature, &said, &is));
             }
-            return Ok(());
+            let equal = Constraint::new(is, Comparison::Eq, said.new.clone());
+            self.implied.push(equal);
         }
-        let by_number = is.as_constant().is_some() || new.as_constant().is_some();
-        let difference = is.sub(new).ok().and_then(|difference| difference.as_constant());
-        if by_number || difference.is_some() {
-            let (argument, dimension) = (&signature.inputs[place.0].name, place.1);
-            let so = match is == *old {
-                true => String::new(),
-                false => format!(" and so '{is}' after what other shapes say"),
-            };
-            let advice = match by_number {
-                true => "; give the names of sizes here, and numbers to `artifact specialize --dim`",
-                false => "",
-            };
-            return Err(ExportError::input(format!(
-                "the shape of `{argument}` gives '{new}' for dimension {dimension}, which is '{old}' in the program{so}{advice}"
-            )));
-        }
-        let equal = Constraint::new(is, Comparison::Eq, new.clone());
-        self.equal.push(equal);
-        self.written.insert(*place, new.clone());
+        self.written.insert(said.place, said.new);
         Ok(())
     }
 
@@ -153,7 +140,7 @@ impl Given {
         let renamed = |argument: &Argument| {
             Ok(Argument {
                 name: argument.name.clone(),
-                ty: substituted(&argument.ty, &self.substitution)?,
+                ty: self.substitution.of_type(&argument.ty)?,
             })
         };
         arguments.iter().map(renamed).collect()
@@ -174,12 +161,12 @@ impl Given {
         let mut constraints = Vec::new();
         for constraint in &before.constraints {
             constraints.push(Constraint {
-                left: replaced(&constraint.left, &self.substitution)?,
+                left: self.substitution.of(&constraint.left)?,
                 comparison: constraint.comparison,
-                right: replaced(&constraint.right, &self.substitution)?,
+                right: self.substitution.of(&constraint.right)?,
             });
         }
-        constraints.extend(self.equal.iter().chain(&self.constraints).cloned());
+        constraints.extend(self.implied.iter().chain(&self.constraints).cloned());
         // A function of gradients need not take every size.
         constraints.retain(|constraint| constraint.variables().is_subset(&variables));
         let may_be_empty = |variable: &Variable| {
@@ -220,112 +207,6 @@ impl Given {
     }
 }
 
-fn old_with_values(old: &Expr, values: &Assignment) -> Result<Expr, ExportError> {
-    let numbers = values
-        .iter()
-        .map(|(name, number)| (name.clone(), Expr::constant(number)));
-    replaced(old, &numbers.collect())
-}
-
-/// The words of texts that could be names.
-pub(crate) fn words(shapes: &Shapes) -> BTreeSet<Variable> {
-    let texts = shapes.arguments.iter().map(|(_, text)| text.as_str());
-    let words = texts.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_')));
-    words.filter_map(|word| Variable::new(word).ok()).collect()
-}
-
-fn position(inputs: &[Argument], name: &str) -> Result<usize, ExportError> {
-    let by_name = inputs.iter().position(|input| input.name == name);
-    let by_number = || {
-        name.strip_prefix("arg")?
-            .parse()
-            .ok()
-            .filter(|index| *index < inputs.len())
-    };
-    by_name.or_else(by_number).ok_or_else(|| {
-        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-        ExportError::input(format!(
-            "a shape is given for `{name}`, which is no argument; the arguments are {}",
-            names.join(", ")
-        ))
-    })
-}
-
-/// Checks that the program takes shapes as they were written, of arguments whose sizes have no names yet.
-///
-/// # Errors
-/// An operation or an assertion of the program fails for every size that the shapes and the constraints allow.
-pub(crate) fn check_written(
-    module: &Module,
-    entry: FunctionId,
-    mut signature: Signature,
-    shapes: &Shapes,
-) -> Result<(), ExportError> {
-    for (name, text) in &shapes.arguments {
-        let index = position(&signature.inputs, name)?;
-        let argument = &signature.inputs[index];
-        let (ty, dims) = dims_read(argument, text)?;
-        let mut ty = ty.clone();
-        ty.dims = dims.into_iter().map(Dim::from).collect();
-        signature.inputs[index].ty = ty.into();
-    }
-    let known = variables(&signature.inputs);
-    let mut constraints = parsed(&shapes.constraints)?;
-    // Others are of names that are found later.
-    constraints.retain(|constraint| constraint.variables().is_subset(&known));
-    let Ok(dimensions) = scope(&known, &known, constraints) else {
-        // The program has no part in that.
-        return Ok(());
-    };
-    signature.dimensions = dimensions;
-    completed(module, entry, signature).map(|_| ())
-}
-
-/// The type of an argument, and the dimensions that a text gives it, as many.
-fn dims_read<'a>(argument: &'a Argument, text: &str) -> Result<(&'a TensorType, Vec<Expr>), ExportError> {
-    let Type::Tensor(ty) = &argument.ty else {
-        return Err(ExportError::input(format!(
-            "a shape is given for `{}`, which is a {}",
-            argument.name, argument.ty
-        )));
-    };
-    let like: Vec<Option<Expr>> = ty.dims.iter().map(Dim::expression).collect();
-    let dims = parse_shape(text, Some(&like)).map_err(|error| {
-        ExportError::input(format!(
-            "the shape of `{}`: {error}\n{}",
-            argument.name,
-            error.snippet()
-        ))
-    })?;
-    Ok((ty, dims))
-}
-
-/// What a text says of the dimensions of an argument that the program leaves open.
-fn dims_said(index: usize, argument: &Argument, text: &str) -> Result<Vec<Said>, ExportError> {
-    let (ty, dims) = dims_read(argument, text)?;
-    let mut said = Vec::new();
-    for (dimension, (old, new)) in ty.dims.iter().map(Dim::expression).zip(dims).enumerate() {
-        // A size has an expression in every signature that is given here.
-        let Some(old) = old else { continue };
-        match (old.as_constant(), new.as_constant()) {
-            (Some(size), None) => {
-                return Err(ExportError::input(format!(
-                    "the shape of `{}` names a dimension '{new}' that is {size} in the program",
-                    argument.name
-                )));
-            }
-            // Equal, which the reader of shapes has seen to.
-            (Some(_), Some(_)) => {}
-            (None, _) => said.push(Said {
-                place: (index, dimension),
-                old,
-                new,
-            }),
-        }
-    }
-    Ok(said)
-}
-
 /// Whether a constraint is a lower bound of the variable that allows 0, such as `b >= 0` or `0 <= b`.
 fn lets_be_empty(constraint: &Constraint, variable: &Variable) -> bool {
     let Constraint {
@@ -347,79 +228,182 @@ fn lets_be_empty(constraint: &Constraint, variable: &Variable) -> bool {
     bound.is_some_and(|bound| bound <= 0)
 }
 
+/// For each name that has a number, one that is no other: mostly itself.
+fn apart(
+    numbers: &Assignment,
+    named: &BTreeSet<Variable>,
+    signature: &Signature,
+) -> Result<BTreeMap<Variable, Variable>, ExportError> {
+    let taken = named | &variables(&signature.inputs);
+    let mut free = 0..;
+    let apart = |(name, _): (&Variable, i64)| {
+        let other = match named.contains(name) {
+            true => numbered(&mut free, &taken)?,
+            false => name.clone(),
+        };
+        Ok((name.clone(), other))
+    };
+    numbers.iter().map(apart).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use artifact_dims::Scope;
-    use artifact_ir::types::ElementType;
+    use artifact_ir::types::{Dim, ElementType};
 
     use super::*;
 
-    /// Two arguments of one size, as an export of JAX names it.
-    fn signature() -> Signature {
-        let size = Dim::from("b".parse::<Expr>().unwrap());
-        let ty = TensorType::new([size], ElementType::F32);
-        let argument = |name: &str| Argument {
+    /// Two arguments of these sizes, `x` and `y`.
+    fn signature(sizes: [&str; 2]) -> Signature {
+        let argument = |(name, size): (&str, &str)| Argument {
             name: name.to_owned(),
-            ty: ty.clone().into(),
+            ty: TensorType::new([Dim::from(size.parse::<Expr>().unwrap())], ElementType::F32).into(),
         };
         Signature {
             function: "main".to_owned(),
-            inputs: vec![argument("x"), argument("y")],
+            inputs: ["x", "y"].into_iter().zip(sizes).map(argument).collect(),
             outputs: Vec::new(),
             dimensions: Scope::default(),
         }
     }
 
-    fn read(x: &str, y: &str) -> Result<Given, ExportError> {
-        let arguments = [("x", x), ("y", y)];
-        Given::read(
-            &signature(),
-            &Shapes {
-                arguments: arguments
-                    .map(|(name, text)| (name.to_owned(), text.to_owned()))
-                    .to_vec(),
-                constraints: Vec::new(),
-            },
-        )
+    fn shapes(written: [&str; 2]) -> Shapes {
+        let arguments = [("x", written[0]), ("y", written[1])];
+        let arguments = arguments.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        Shapes {
+            arguments: arguments.to_vec(),
+            constraints: Vec::new(),
+        }
+    }
+
+    fn read(sizes: [&str; 2], written: [&str; 2]) -> Result<Given, ExportError> {
+        Given::read(&signature(sizes), &shapes(written))
+    }
+
+    /// What an expression of the names of the program becomes, and what is implied.
+    fn said(sizes: [&str; 2], written: [&str; 2], size: &str) -> String {
+        let given = read(sizes, written).unwrap();
+        let size = given.substitution.of(&size.parse().unwrap()).unwrap();
+        let implied: String = given.implied.iter().map(|one| format!(" if {one}")).collect();
+        format!("{size}{implied}")
     }
 
     #[test]
     fn sizes_that_cannot_be_one_are_refused_where_they_stand() {
-        for (x, y, said) in [
+        for (sizes, written, said) in [
             (
-                "(n,)",
-                "(n + 1,)",
+                ["b", "b"],
+                ["(n,)", "(n + 1,)"],
                 "the shape of `y` gives 'n + 1' for dimension 0, which is 'b' in the program and so 'n' after what other \
                  shapes say",
             ),
             (
-                "(3,)",
-                "(n,)",
+                ["b", "b"],
+                ["(3,)", "(n,)"],
                 "the shape of `y` gives 'n' for dimension 0, which is 'b' in the program and so '3' after what other shapes \
                  say; give the names of sizes here, and numbers to `artifact specialize --dim`",
             ),
             (
-                "(3,)",
-                "(4,)",
-                "the size 'b' is given as 3 and, in the shape of `y`, as 4",
+                ["b", "b"],
+                ["(3,)", "(4,)"],
+                "the numbers in the shapes do not give the sizes of the program: found inconsistency between dimension size \
+                 y.shape[0] (= 4) and the specification 'b' (= 3)",
+            ),
+            (
+                ["2*m", "b"],
+                ["(7,)", "_"],
+                "the numbers in the shapes do not give the sizes of the program: division had remainder 1 when computing the \
+                 value of 'm' from specification '2*m' for dimension x.shape[0] (= 7)",
+            ),
+            (
+                ["2*m", "b"],
+                ["(2*n + 1,)", "_"],
+                "the shapes say that 2*m of the program is '2*n + 1', which is no multiple of 2 for any sizes",
+            ),
+            (
+                ["a", "b"],
+                ["(b,)", "_"],
+                "the shapes have the name 'b', which is also in 'b', dimension 0 of `y` in the program; choose another name, \
+                 or, if the same size is meant, write the shapes of all arguments with 'b'",
+            ),
+            (
+                ["k + m", "m"],
+                ["(m,)", "_"],
+                "the shapes have the name 'm', which is also in 'm + k', dimension 0 of `x` in the program; choose another \
+                 name, or, if the same size is meant, write the shapes of all arguments with 'm'",
             ),
         ] {
-            let Err(error) = read(x, y) else {
-                panic!("{x} and {y} are taken");
+            let Err(error) = read(sizes, written) else {
+                panic!("{written:?} is taken for {sizes:?}");
             };
             assert_eq!(error.to_string(), said);
         }
+        let error = read(["a + b", "c"], ["(8,)", "_"])
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("'a'") && error.contains("specialize --dim"),
+            "{error}"
+        );
     }
 
     #[test]
     fn sizes_that_may_be_one_are_constraints() {
-        let constraints = |x: &str, y: &str| {
-            let given = read(x, y).unwrap();
-            let texts = given.equal.iter().map(ToString::to_string);
-            texts.collect::<Vec<_>>()
-        };
-        assert_eq!(constraints("(n,)", "(n,)"), [""; 0]);
-        assert_eq!(constraints("(n,)", "(m,)"), ["n == m"]);
-        assert_eq!(constraints("(n,)", "(2*m + 1,)"), ["n == 2*m + 1"]);
+        let said = |x: &str, y: &str| said(["b", "b"], [x, y], "b");
+        assert_eq!(said("(n,)", "(n,)"), "n");
+        assert_eq!(said("(n,)", "_"), "n");
+        assert_eq!(said("(n,)", "(m,)"), "n if n == m");
+        assert_eq!(said("(n,)", "(2*m + 1,)"), "n if n == 2*m + 1");
+    }
+
+    /// The names of the user are others than those of the program that are spelled so.
+    #[test]
+    fn names_in_expressions_are_solved_for() {
+        for (sizes, written, size, expected) in [
+            (["2*m", "b"], ["(2*n,)", "_"], "m*b", "b*n"),
+            (["2*m", "b"], ["(2*m + 2,)", "_"], "m", "m + 1"),
+            (["m + 1", "b"], ["(2*m,)", "_"], "m + 1", "2*m"),
+            (["8 - m", "b"], ["(n,)", "_"], "m", "8 - n"),
+            (["k + m", "m"], ["(a + b,)", "(b,)"], "k*m", "a*b"),
+            (["k + m", "m"], ["(m + k,)", "(k,)"], "k", "m"),
+            (["k + m", "m"], ["(n,)", "_"], "k", "n - m"),
+            (["k + m", "b"], ["(k + m,)", "_"], "k", "k"),
+            (["a", "b"], ["(b,)", "(a,)"], "a + 2*b", "2*a + b"),
+            (["a", "b"], ["(8,)", "(a,)"], "a*b", "a*d0"),
+            (["k + m", "m"], ["(n,)", "(3,)"], "k", "n - m"),
+            (["2*m", "m"], ["(n,)", "(k,)"], "m", "k if 2*k == n"),
+            (
+                ["2*m", "m"],
+                ["(n,)", "_"],
+                "4*m + m^2",
+                "4*floordiv(n, 2) + floordiv(n, 2)^2 if mod(n, 2) == 0",
+            ),
+            (
+                ["2*m", "m"],
+                ["(n,)", "_"],
+                "4*m + 1",
+                "2*n + 1 if mod(n, 2) == 0",
+            ),
+            (
+                ["3*m + b", "b"],
+                ["(n,)", "(m,)"],
+                "3*m",
+                "n - m if mod(n - m, 3) == 0",
+            ),
+        ] {
+            let expected: Vec<&str> = expected.split(" if ").collect();
+            let (size, given) = (said(sizes, written, size), format!("{sizes:?} as {written:?}"));
+            let got: Vec<&str> = size.split(" if ").collect();
+            assert_eq!(got[0].parse::<Expr>(), expected[0].parse(), "{given}: {size}");
+            assert_eq!(got[1..].len(), expected[1..].len(), "{given}: {size}");
+            for (got, expected) in got[1..].iter().zip(&expected[1..]) {
+                assert_eq!(
+                    Constraint::parse(got),
+                    Constraint::parse(expected),
+                    "{given}: {size}"
+                );
+            }
+        }
     }
 }

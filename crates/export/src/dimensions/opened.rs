@@ -211,7 +211,8 @@ fn at_least_of(value: &Expr, least: Least) -> Constraint {
     Constraint::new(value.clone(), Comparison::Ge, Expr::constant(least.size()))
 }
 
-fn numbered(
+/// The next name with a number that is not taken.
+pub(super) fn numbered(
     numbers: &mut impl Iterator<Item = u32>,
     taken: &BTreeSet<Variable>,
 ) -> Result<Variable, ExportError> {

@@ -138,14 +138,22 @@ pub(super) fn replaced(size: &Expr, values: &BTreeMap<Variable, Expr>) -> Result
         .map_err(|error| ExportError::input(error.to_string()))
 }
 
-pub(super) fn substituted(ty: &Type, values: &BTreeMap<Variable, Expr>) -> Result<Type, ExportError> {
+pub(crate) fn substituted(ty: &Type, values: &BTreeMap<Variable, Expr>) -> Result<Type, ExportError> {
+    resized(ty, |size| replaced(size, values))
+}
+
+/// A type with its sizes that are expressions changed.
+pub(super) fn resized(
+    ty: &Type,
+    change: impl Fn(&Expr) -> Result<Expr, ExportError>,
+) -> Result<Type, ExportError> {
     let Type::Tensor(tensor) = ty else {
         return Ok(ty.clone());
     };
     let mut tensor = TensorType::clone(tensor);
     for dim in &mut tensor.dims {
         if let Dim::Symbolic(size) = dim {
-            *dim = replaced(size, values)?.into();
+            *dim = change(size)?.into();
         }
     }
     Ok(tensor.into())

@@ -17,11 +17,11 @@ mod names;
 mod placement;
 mod stored;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use artifact_core::blob::Blob;
-use artifact_dims::{Assignment, Expr, Variable};
+use artifact_dims::Expr;
 use artifact_jax::{CallingConventionVersion, DisabledCheck, Effect, SerializationVersion, Values};
 
 use crate::error::ExportError;
@@ -165,30 +165,11 @@ impl Interface {
         self
     }
 
-    /// The same with other expressions in place of variables.
-    ///
-    /// # Errors
-    /// When an expression cannot be formed.
-    pub(crate) fn substituted(self, values: &BTreeMap<Variable, Expr>) -> Result<Self, ExportError> {
-        self.resized(|size| size.substitute(values))
-    }
-
-    /// The same with numbers in place of dimensions that depend on variables with a value.
-    ///
-    /// # Errors
-    /// When an expression has no value for them.
-    pub(crate) fn bound(self, values: &Assignment) -> Result<Self, ExportError> {
-        self.resized(|size| {
-            let known = |variable: &Variable| values.get(variable).is_some();
-            match size.variables().iter().all(known) {
-                true => size.evaluate(values).map(Expr::constant),
-                false => Ok(size.clone()),
-            }
-        })
-    }
-
     /// The same with the sizes of its leaves changed.
-    fn resized<E: std::fmt::Display>(
+    ///
+    /// # Errors
+    /// When a size cannot be.
+    pub(crate) fn resized<E: std::fmt::Display>(
         mut self,
         change: impl Fn(&Expr) -> Result<Expr, E>,
     ) -> Result<Self, ExportError> {
