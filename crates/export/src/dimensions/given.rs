@@ -221,9 +221,10 @@ impl Given {
 }
 
 fn old_with_values(old: &Expr, values: &Assignment) -> Result<Expr, ExportError> {
-    let numbers = values
-        .iter()
-        .map(|(name, number)| (name.clone(), Expr::constant(number)));
+    let numbers = old.variables().into_iter().filter_map(|name| {
+        let number = values.get(&name)?;
+        Some((name, Expr::constant(number)))
+    });
     replaced(old, &numbers.collect())
 }
 
