@@ -21,6 +21,10 @@ use crate::signature::Signature;
 /// The attribute by which JAX names sizes that it passes on.
 const GLOBAL_CONSTANT: &str = "jax.global_constant";
 
+/// How often the program is looked at for sizes that are equal. Those that only come up later keep a name each, and are equal by
+/// a constraint.
+const ROUNDS_MAX: usize = 32;
+
 /// The smallest size that an open size may have where the program does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Least {
@@ -63,16 +67,17 @@ pub(crate) fn opened(
         return Ok(opening.signature);
     }
     opening.loosen()?;
-    // Each round but the last replaces a name, and mostly all that can be: there are no more rounds than names.
-    let refined = loop {
-        let refined = refined(module, entry, &opening.signature)?;
-        let values = equalities(&refined, &mut opening.fresh)?;
+    // Each round but the last replaces a name, and mostly all that can be.
+    let mut program = refined(module, entry, &opening.signature)?;
+    for _ in 0..ROUNDS_MAX {
+        let values = equalities(&program, &mut opening.fresh)?;
         if values.is_empty() {
-            break refined;
+            break;
         }
         opening.replace(&values)?;
-    };
-    let names = opening.names(module, entry, &refined)?;
+        program = refined(module, entry, &opening.signature)?;
+    }
+    let names = opening.names(module, entry, &program)?;
     if !names.is_empty() {
         opening.replace(&names)?;
     }
