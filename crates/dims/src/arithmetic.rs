@@ -13,7 +13,7 @@ impl Expr {
     /// # Errors
     /// [`ExprError`] when a coefficient overflows or a limit is exceeded.
     pub fn add(&self, other: &Self) -> Result<Self, ExprError> {
-        Self::sum(self.parts().chain(other.parts()))
+        self.merged(other, 1)
     }
 
     /// The difference.
@@ -21,13 +21,7 @@ impl Expr {
     /// # Errors
     /// [`ExprError`] when a coefficient overflows or a limit is exceeded.
     pub fn sub(&self, other: &Self) -> Result<Self, ExprError> {
-        Self::sum(
-            self.parts().chain(
-                other
-                    .parts()
-                    .map(|(monomial, coefficient)| (monomial, -coefficient)),
-            ),
-        )
+        self.merged(other, -1)
     }
 
     /// The negation.

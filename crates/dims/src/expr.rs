@@ -157,7 +157,7 @@ impl Expr {
         );
     }
 
-    /// Adds up terms: the only way in which sums are made. Intermediate coefficients have 128 bits, so that the outcome
+    /// Adds up terms in any order. Intermediate coefficients have 128 bits, so that the outcome
     /// does not depend on the order.
     pub(crate) fn sum(terms: impl IntoIterator<Item = (Monomial, i128)>) -> Result<Self, ExprError> {
         let mut collected: BTreeMap<Monomial, i128> = BTreeMap::new();
@@ -171,15 +171,32 @@ impl Expr {
             .rev()
             .filter(|(_, coefficient)| *coefficient != 0)
         {
-            // The smallest number of 64 bits has no sign apart from its digits, so that its print could not be read.
-            let coefficient = i64::try_from(coefficient)
-                .ok()
-                .filter(|coefficient| *coefficient != i64::MIN)
+            sorted.push(term(monomial, coefficient)?);
+        }
+        Self::measured(sorted)
+    }
+
+    /// The sum with `scale` times another: as [`Expr::sum`], for terms that are sorted.
+    pub(crate) fn merged(&self, other: &Self, scale: i128) -> Result<Self, ExprError> {
+        let mut sorted = Vec::with_capacity(self.terms().len() + other.terms().len());
+        let (mut left, mut right) = (self.parts().peekable(), other.parts().peekable());
+        loop {
+            let order = match (left.peek(), right.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Greater,
+                (None, Some(_)) => Ordering::Less,
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+            };
+            let a = left.next_if(|_| order.is_ge());
+            let b = right.next_if(|_| order.is_le());
+            let coefficient = |part: &Option<(Monomial, i128)>| part.as_ref().map_or(0, |part| part.1);
+            let total = scale
+                .checked_mul(coefficient(&b))
+                .and_then(|scaled| scaled.checked_add(coefficient(&a)))
                 .ok_or(ExprError::Overflow)?;
-            sorted.push(Term {
-                monomial,
-                coefficient,
-            });
+            if let (Some((monomial, _)), true) = (a.or(b), total != 0) {
+                sorted.push(term(monomial, total)?);
+            }
         }
         Self::measured(sorted)
     }
@@ -241,6 +258,19 @@ impl Expr {
     pub(crate) fn depth(&self) -> u64 {
         self.0.depth
     }
+}
+
+/// A term, if the coefficient fits.
+fn term(monomial: Monomial, coefficient: i128) -> Result<Term, ExprError> {
+    // The smallest number of 64 bits has no sign apart from its digits, so that its print could not be read.
+    let coefficient = i64::try_from(coefficient)
+        .ok()
+        .filter(|coefficient| *coefficient != i64::MIN)
+        .ok_or(ExprError::Overflow)?;
+    Ok(Term {
+        monomial,
+        coefficient,
+    })
 }
 
 fn encode_factor(factor: &Factor, encoder: &mut Encoder) {

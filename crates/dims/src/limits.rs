@@ -40,6 +40,10 @@ pub(crate) const PRODUCT_FACTS: usize = 16;
 pub(crate) const PROPAGATION_ROUNDS: usize = 6;
 /// Entries of the tableau that solving one linear program may change.
 pub(crate) const PIVOT_WORK: usize = 60_000;
+/// Equations with unknowns in common that are solved together; with more, their unknowns are not found.
+pub(crate) const EQUATIONS: usize = 64;
+/// Unknowns, and constraints on them, of which bounds are asked for when nothing else gives a value.
+pub(crate) const BOUNDED: usize = 256;
 /// Rows of one linear program.
 pub(crate) const ROWS: usize = 256;
 /// Cases that the search for one assignment may open.

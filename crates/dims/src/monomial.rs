@@ -115,19 +115,19 @@ pub(crate) struct Power {
     pub(crate) exponent: u32,
 }
 
-/// A product of powers, largest factor first. The empty product is 1.
+/// A product of powers, largest factor first. The empty product is 1. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Monomial(Vec<Power>);
+pub(crate) struct Monomial(Arc<[Power]>);
 
 impl Monomial {
     /// The product of nothing.
-    pub(crate) const fn one() -> Self {
-        Self(Vec::new())
+    pub(crate) fn one() -> Self {
+        Self::default()
     }
 
     /// One factor.
     pub(crate) fn of(factor: Factor) -> Self {
-        Self(vec![Power { factor, exponent: 1 }])
+        Self(Arc::new([Power { factor, exponent: 1 }]))
     }
 
     /// The powers, largest factor first.
@@ -136,13 +136,13 @@ impl Monomial {
     }
 
     /// Whether this is the empty product.
-    pub(crate) const fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The factor, when there is exactly one with exponent 1.
     pub(crate) fn as_factor(&self) -> Option<&Factor> {
-        match self.0.as_slice() {
+        match &*self.0 {
             [Power { factor, exponent: 1 }] => Some(factor),
             _ => None,
         }
@@ -226,7 +226,7 @@ impl Monomial {
                 });
             }
         }
-        Self(powers)
+        Self(powers.into())
     }
 
     /// Compares by degree, then by the exponents of the largest factors.

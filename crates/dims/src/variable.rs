@@ -60,6 +60,11 @@ impl Variable {
         Self(format!("?{}", self.0).into())
     }
 
+    /// The variable that such a variable stands for.
+    pub(crate) fn unsought(&self) -> Option<Self> {
+        self.0.strip_prefix('?').map(|name| Self(name.into()))
+    }
+
     /// Whether this is such a variable.
     pub(crate) fn is_sought(&self) -> bool {
         self.0.starts_with('?')

@@ -97,21 +97,27 @@ pub(crate) fn open_sizes(signature: &Signature) -> Vec<String> {
 /// Variables that may be 0, with the constraint that lets them, if there is one.
 fn may_be_empty(signature: &Signature) -> impl Iterator<Item = (&Variable, Option<&Constraint>)> {
     let dimensions = &signature.dimensions;
-    let empty = dimensions.ranges().filter(|(variable, range)| {
+    let mut constrained = BTreeSet::new();
+    let mut stated: BTreeMap<Variable, &Constraint> = BTreeMap::new();
+    for constraint in dimensions.constraints() {
+        let variables = constraint.variables();
+        if let (1, Some(variable)) = (variables.len(), variables.first())
+            && is_least_zero(constraint, variable)
+        {
+            stated.entry(variable.clone()).or_insert(constraint);
+        }
+        constrained.extend(variables);
+    }
+    let empty = dimensions.ranges().filter(move |(variable, range)| {
         let size = Expr::variable((*variable).clone());
         let positive = Constraint::new(size, Comparison::Ge, Expr::constant(1));
-        range.min < 1 && !dimensions.decide(&positive).is_yes()
+        // A variable that is in no constraint takes every size of its range.
+        range.min < 1 && !(constrained.contains(*variable) && dimensions.decide(&positive).is_yes())
     });
-    empty.map(|(variable, _)| {
-        let mut constraints = dimensions.constraints().iter();
-        (
-            variable,
-            constraints.find(|constraint| is_least_zero(constraint, variable)),
-        )
-    })
+    empty.map(move |(variable, _)| (variable, stated.get(variable).copied()))
 }
 
-/// Whether a constraint is a lower bound of a variable that allows 0.
+/// Whether a constraint, which is on this variable alone, is a lower bound of it that allows 0.
 fn is_least_zero(constraint: &Constraint, variable: &Variable) -> bool {
     /// Less than any size, and far from where arithmetic overflows.
     const FAR: i64 = -(1 << 40);
@@ -120,7 +126,7 @@ fn is_least_zero(constraint: &Constraint, variable: &Variable) -> bool {
         constraint.holds(&size) == Ok(true)
     };
     let ordered = !matches!(constraint.comparison, Comparison::Eq | Comparison::Ne);
-    ordered && constraint.variables() == BTreeSet::from([variable.clone()]) && holds(0) && !holds(FAR)
+    ordered && holds(0) && !holds(FAR)
 }
 
 fn solvable(signature: &Signature) -> Result<(), ExportError> {
@@ -128,11 +134,7 @@ fn solvable(signature: &Signature) -> Result<(), ExportError> {
     let sizes: Vec<Expr> = tensors
         .flat_map(|ty| ty.dims.iter().filter_map(Dim::expression))
         .collect();
-    let mut known = BTreeSet::new();
-    // Each round but the last solves for a variable.
-    while let Some(solved) = sizes.iter().find_map(|size| solved_by(size, &known)) {
-        known.insert(solved);
-    }
+    let known = solved(&sizes);
     let mut variables = sizes.iter().flat_map(|size| {
         let variables = size.variables();
         variables.into_iter().map(move |variable| (size, variable))
@@ -144,6 +146,25 @@ fn solvable(signature: &Signature) -> Result<(), ExportError> {
              multiplied by a number; give an argument a size '{variable}', or '{size}' a name of its own"
         ))),
     }
+}
+
+/// All variables that JAX finds from the values of sizes. A size is looked at again when another tells one of its variables.
+fn solved(sizes: &[Expr]) -> BTreeSet<Variable> {
+    let mut mentions: BTreeMap<Variable, Vec<&Expr>> = BTreeMap::new();
+    for size in sizes {
+        for variable in size.variables() {
+            mentions.entry(variable).or_default().push(size);
+        }
+    }
+    let mut known = BTreeSet::new();
+    let mut pending: Vec<&Expr> = sizes.iter().collect();
+    while let Some(size) = pending.pop() {
+        if let Some(variable) = solved_by(size, &known) {
+            pending.extend(mentions.remove(&variable).unwrap_or_default());
+            known.insert(variable);
+        }
+    }
+    known
 }
 
 /// The variable that JAX finds from the value of a size: the only one that is not known, in one term of the sum, with a number.

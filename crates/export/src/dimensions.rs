@@ -1,5 +1,6 @@
 //! Named dimensions: shapes that a user gives a program, and how they are stored and come back.
 
+mod elimination;
 mod given;
 mod opened;
 mod required;

@@ -1,6 +1,6 @@
 //! Questions about sizes, asked once each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use artifact_dims::{Comparison, Constraint, Decision, Expr, Scope, ScopeError};
 
@@ -75,17 +75,21 @@ impl<'s> Decider<'s> {
         if let Some(answer) = self.together.get(condition) {
             return *answer;
         }
-        let mut builder = Scope::builder();
-        for (variable, range) in self.scope.ranges() {
-            builder = builder.range(variable.clone(), *range);
-        }
         let of_scope = self.scope.constraints().iter();
         let of_parts = parts.iter().filter_map(|part| match part {
             Condition::Compare(constraint) => Some(constraint),
             Condition::Known(_) | Condition::All(_) => None,
         });
+        let mut builder = Scope::builder();
+        let mut variables = BTreeSet::new();
         for constraint in of_scope.chain(of_parts) {
+            variables.extend(constraint.variables());
             builder = builder.constraint(constraint.clone());
+        }
+        // Other variables take no part in it, and there may be many.
+        for variable in variables {
+            let range = self.scope.range(&variable);
+            builder = builder.range(variable, range);
         }
         let impossible = matches!(builder.build(), Err(ScopeError::Unsatisfiable(_)));
         self.together.insert(condition.clone(), impossible);

@@ -220,6 +220,7 @@ pub(crate) fn of_program(
         instances,
         seen: HashSet::from([entry]),
         pending: vec![entry],
+        equal: HashSet::new(),
         found: Vec::new(),
     };
     while let Some(index) = always.pending.pop() {
@@ -234,6 +235,8 @@ struct Always<'a> {
     instances: &'a [Instance],
     seen: HashSet<usize>,
     pending: Vec<usize>,
+    /// The sizes that those of `found` need to be equal, in both orders.
+    equal: HashSet<(Expr, Expr)>,
     found: Vec<Requirement>,
 }
 
@@ -269,13 +272,8 @@ impl Always<'_> {
                 let reason = format!("needs {left} and {right} to be equal, which they are for no sizes");
                 return Err(RefineError::operation(&requirement.operation, reason).at(requirement.source));
             }
-            let same = |found: &Requirement| {
-                let Constraint {
-                    left: a, right: b, ..
-                } = &found.constraint;
-                (a, b) == (left, right) || (a, b) == (right, left)
-            };
-            if !self.found.iter().any(same) {
+            if self.equal.insert((left.clone(), right.clone())) {
+                self.equal.insert((right.clone(), left.clone()));
                 self.found.push(requirement.clone());
             }
         }

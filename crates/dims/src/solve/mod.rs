@@ -10,6 +10,7 @@
 //!
 //! The texts follow JAX's (`solve_dim_vars` and its shape assertions).
 
+mod bounded;
 mod elimination;
 mod equation;
 mod mismatch;

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Size;
+use super::bounded::only_value;
 use super::elimination::{Combined, eliminate};
-use super::equation::{Isolated, Root, is_sought, isolate, renamed};
+use super::equation::{Isolated, Root, isolate, renamed};
 use super::mismatch::{Mismatch, Mismatches, Origin};
 use crate::constraint::{Comparison, Constraint};
 use crate::expr::{Expr, ExprError};
+use crate::limits;
 use crate::scope::Scope;
 use crate::variable::Variable;
 
@@ -29,6 +31,12 @@ pub(super) struct Solver<'s> {
     sizes: &'s [Size],
     variables: BTreeSet<Variable>,
     equations: Vec<Equation<'s>>,
+    /// The equations that a sought variable was in at first, by position.
+    mentions: BTreeMap<Variable, Vec<usize>>,
+    /// Equations that may have a single sought variable, by position.
+    alone: BTreeSet<usize>,
+    /// Equations that may give a value together with others, by position.
+    together: BTreeSet<usize>,
     /// Values by the program's variables.
     values: BTreeMap<Variable, Expr>,
     /// Variables of which a computation failed.
@@ -50,6 +58,9 @@ impl<'s> Solver<'s> {
             sizes,
             variables: of_sizes.chain(of_scope).chain(declared).collect(),
             equations: Vec::new(),
+            mentions: BTreeMap::new(),
+            alone: BTreeSet::new(),
+            together: BTreeSet::new(),
             values: BTreeMap::new(),
             failed: BTreeSet::new(),
             open: BTreeSet::new(),
@@ -79,11 +90,19 @@ impl<'s> Solver<'s> {
 
     fn equation(&mut self, expr: &Expr, residual: Result<Expr, ExprError>, size: Option<&'s Size>) {
         match residual {
-            Ok(residual) => self.equations.push(Equation {
-                residual,
-                size,
-                used: false,
-            }),
+            Ok(residual) => {
+                let at = self.equations.len();
+                for variable in residual.variables().into_iter().filter(Variable::is_sought) {
+                    self.mentions.entry(variable).or_default().push(at);
+                }
+                self.alone.insert(at);
+                self.together.insert(at);
+                self.equations.push(Equation {
+                    residual,
+                    size,
+                    used: false,
+                });
+            }
             Err(reason) => self.fail(Mismatch::Undefined {
                 expr: expr.clone(),
                 reason,
@@ -110,12 +129,17 @@ impl<'s> Solver<'s> {
     }
 
     fn learn(&mut self, variable: Variable, value: Expr, origin: Origin) {
-        let known = BTreeMap::from([(variable.sought(), value.clone())]);
-        for equation in &mut self.equations {
+        let sought = variable.sought();
+        let mentions = self.mentions.get(&sought).cloned().unwrap_or_default();
+        let known = BTreeMap::from([(sought, value.clone())]);
+        for at in mentions {
+            let equation = &mut self.equations[at];
             // What cannot be substituted stays open and is reported by the check of consistency.
             if let Ok(residual) = equation.residual.substitute(&known) {
                 equation.residual = residual;
             }
+            self.alone.insert(at);
+            self.together.insert(at);
         }
         self.report
             .obtained
@@ -134,14 +158,14 @@ impl<'s> Solver<'s> {
 
     /// Solves the first equation with a single sought variable.
     fn solve_one(&mut self) -> bool {
-        let found = self
-            .equations
-            .iter()
-            .enumerate()
-            .filter(|(_, equation)| !equation.used);
-        let mut found = found.filter_map(|(at, equation)| Some((at, isolate(&equation.residual)?)));
-        let Some((at, isolated)) = found.next() else {
-            return false;
+        let (at, isolated) = loop {
+            let Some(at) = self.alone.pop_first() else {
+                return false;
+            };
+            let equation = &self.equations[at];
+            if let Some(isolated) = isolate(&equation.residual).filter(|_| !equation.used) {
+                break (at, isolated);
+            }
         };
         self.equations[at].used = true;
         let size = self.equations[at].size;
@@ -158,32 +182,61 @@ impl<'s> Solver<'s> {
 
     /// Solves an equation that follows from several.
     fn solve_together(&mut self) -> bool {
-        let open = |residual: &Expr| residual.terms().iter().any(|term| is_sought(&term.monomial));
-        let rows = self
-            .equations
-            .iter()
-            .enumerate()
-            .filter(|(_, equation)| !equation.used);
-        let rows = rows
-            .filter(|(_, equation)| open(&equation.residual))
-            .map(|(at, equation)| Combined {
-                residual: equation.residual.clone(),
-                sources: BTreeSet::from([at]),
-            });
-        let mut combined = eliminate(rows.collect()).into_iter().filter_map(|row| {
-            let isolated = isolate(&row.residual)?;
-            let variable = self.original(&isolated.variable)?;
-            let hopeless = self.failed.contains(&variable) || self.open.contains(&variable);
-            (!hopeless).then_some((isolated, row.sources))
-        });
-        let Some((isolated, sources)) = combined.next() else {
-            return false;
+        let (isolated, sources) = loop {
+            let Some(first) = self.together.first().copied() else {
+                return false;
+            };
+            let group = self.connected(first);
+            if let Some(found) = self.combined(&group) {
+                break found;
+            }
+            // Nothing follows until a variable of theirs has a value.
+            for at in group.iter().chain([&first]) {
+                self.together.remove(at);
+            }
         };
         let sizes: Vec<&Size> = sources.iter().filter_map(|at| self.equations[*at].size).collect();
         let places = sizes.iter().map(|size| size.place.clone()).collect();
         let first = sizes.first().copied();
         self.take_root(&isolated, first, Origin::Together { places });
         true
+    }
+
+    /// The first equation with a single sought variable that follows from a group, and those that it follows from.
+    fn combined(&self, group: &BTreeSet<usize>) -> Option<(Isolated, BTreeSet<usize>)> {
+        if group.len() > limits::EQUATIONS {
+            return None;
+        }
+        let rows = group.iter().map(|at| Combined {
+            residual: self.equations[*at].residual.clone(),
+            sources: BTreeSet::from([*at]),
+        });
+        let mut combined = eliminate(rows.collect()).into_iter().filter_map(|row| {
+            let isolated = isolate(&row.residual)?;
+            let variable = self.original(&isolated.variable)?;
+            let hopeless = self.failed.contains(&variable) || self.open.contains(&variable);
+            (!hopeless).then_some((isolated, row.sources))
+        });
+        combined.next()
+    }
+
+    /// The open equations that share sought variables with one, directly or through others.
+    fn connected(&self, first: usize) -> BTreeSet<usize> {
+        let mut group = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut pending = vec![first];
+        while let Some(at) = pending.pop() {
+            let Equation { residual, used, .. } = &self.equations[at];
+            let sought = residual.variables().into_iter().filter(Variable::is_sought);
+            let mut sought = sought.peekable();
+            if *used || sought.peek().is_none() || !group.insert(at) {
+                continue;
+            }
+            for variable in sought.filter(|variable| seen.insert(variable.clone())) {
+                pending.extend(self.mentions.get(&variable).into_iter().flatten());
+            }
+        }
+        group
     }
 
     /// Takes the value of an isolated variable, or reports why there is none.
@@ -253,19 +306,8 @@ impl<'s> Solver<'s> {
         let facts = sizes
             .chain(values)
             .map(|(left, right)| Constraint::new(left, Comparison::Eq, right));
-        let scope = self
-            .scope
-            .with_constraints(self.scope.constraints().iter().cloned().chain(facts).collect());
-        let unknown = self
-            .variables
-            .iter()
-            .filter(|variable| !self.values.contains_key(*variable));
-        let found = unknown.cloned().find_map(|variable| {
-            let bounds = scope.bounds(&Expr::variable(variable.clone())).ok()?;
-            let value = bounds.min.filter(|min| bounds.max == Some(*min))?;
-            Some((variable, value))
-        });
-        let Some((variable, value)) = found else {
+        let unknown: Vec<Variable> = self.unknown().cloned().collect();
+        let Some((variable, value)) = only_value(self.scope, facts.collect(), &unknown) else {
             return false;
         };
         let places = self
@@ -277,20 +319,19 @@ impl<'s> Solver<'s> {
         true
     }
 
+    fn unknown(&self) -> impl Iterator<Item = &Variable> {
+        let variables = self.variables.iter();
+        variables.filter(|variable| !self.values.contains_key(*variable))
+    }
+
     fn original(&self, sought: &Variable) -> Option<Variable> {
-        self.variables
-            .iter()
-            .find(|variable| variable.sought() == *sought)
-            .cloned()
+        let variable = sought.unsought()?;
+        self.variables.get(&variable).cloned()
     }
 
     /// Checks ranges, sizes and constraints.
     pub(super) fn check(&mut self) {
-        let unknown = self
-            .variables
-            .iter()
-            .filter(|variable| !self.values.contains_key(*variable));
-        for variable in unknown.cloned().collect::<Vec<_>>() {
+        for variable in self.unknown().cloned().collect::<Vec<_>>() {
             if self.failed.is_empty() || self.open.contains(&variable) {
                 self.fail(Mismatch::Unsolved { variable });
             }

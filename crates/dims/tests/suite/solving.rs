@@ -100,6 +100,38 @@ fn solved() {
     }
 }
 
+/// Sizes in two variables each, of which only the whole ring of them tells every variable: `x0 + x1`, `x1 + x2` and so on. With
+/// several rings at once, each is solved by itself, as far as it has no more equations than are solved together.
+#[test]
+fn rings_of_sums() {
+    let check = |rings: usize, length: usize, is_solved: bool| {
+        let name = |ring: usize, at: usize| Variable::new(&format!("x{ring}_{at}")).unwrap();
+        let value = |ring: usize, at: usize| (ring + 3 * at + 1) as i64;
+        let mut sizes = Vec::new();
+        for (at, ring) in (0..length).flat_map(|at| (0..rings).map(move |ring| (at, ring))) {
+            let next = (at + 1) % length;
+            let sum = Expr::variable(name(ring, at)).add(&Expr::variable(name(ring, next)));
+            sizes.push(Size {
+                place: format!("args[{ring}].shape[{at}]"),
+                specification: sum.unwrap(),
+                actual: Expr::constant(value(ring, at) + value(ring, next)),
+            });
+        }
+        let all = (0..rings).flat_map(|ring| (0..length).map(move |at| (ring, at)));
+        let expected: Assignment = all.map(|(ring, at)| (name(ring, at), value(ring, at))).collect();
+        match solve(&Scope::default(), &sizes, &Assignment::new()) {
+            Ok(values) => assert!(is_solved && values == expected, "{rings} of {length}: {values}"),
+            Err(mismatches) => assert!(!is_solved, "{rings} of {length}: {}", outcome(Err(mismatches))),
+        }
+    };
+    // A ring of even length has more than one solution.
+    check(1, 3, true);
+    check(1, 4, false);
+    check(40, 3, true);
+    check(3, 63, true);
+    check(1, 301, false);
+}
+
 /// `constraints | specification | actual | given -> every failure`
 #[test]
 fn refused() {

@@ -13,12 +13,17 @@ use artifact_ir::op::{Control, Op, Shape};
 use artifact_ir::types::{Dim, TensorType, Type};
 use artifact_refine::Refined;
 
-use super::stated::{Claims, all_constraints, constraints, refined, replaced, scoped, substituted};
+use super::elimination::Elimination;
+use super::stated::{Claims, all_constraints, constraints, refined, scoped, substituted};
 use crate::error::ExportError;
 use crate::signature::Signature;
 
 /// The attribute by which JAX names sizes that it passes on.
 const GLOBAL_CONSTANT: &str = "jax.global_constant";
+
+/// How often the program is looked at for sizes that are equal. Those that only come up later keep a name each, and are equal by
+/// a constraint.
+const ROUNDS_MAX: usize = 32;
 
 /// The smallest size that an open size may have where the program does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,16 +67,17 @@ pub(crate) fn opened(
         return Ok(opening.signature);
     }
     opening.loosen()?;
-    // Each round but the last replaces a name, and mostly all that can be: there are no more rounds than names.
-    let refined = loop {
-        let refined = refined(module, entry, &opening.signature)?;
-        let values = equalities(&refined, &mut opening.fresh)?;
+    // Each round but the last replaces a name, and mostly all that can be.
+    let mut program = refined(module, entry, &opening.signature)?;
+    for _ in 0..ROUNDS_MAX {
+        let values = equalities(&program, &mut opening.fresh)?;
         if values.is_empty() {
-            break refined;
+            break;
         }
         opening.replace(&values)?;
-    };
-    let names = opening.names(module, entry, &refined)?;
+        program = refined(module, entry, &opening.signature)?;
+    }
+    let names = opening.names(module, entry, &program)?;
     if !names.is_empty() {
         opening.replace(&names)?;
     }
@@ -129,7 +135,9 @@ impl Opening {
                 let variable = match known.filter(|name| !taken.contains(*name)) {
                     Some(variable) => variable.clone(),
                     None => {
-                        let variable = numbered(&mut numbers, &(&taken | reserved))?;
+                        let variable = numbered(&mut numbers, |name| {
+                            taken.contains(name) || reserved.contains(name)
+                        })?;
                         self.numbered.insert(variable.clone());
                         variable
                     }
@@ -157,27 +165,27 @@ impl Opening {
             stated.iter().cloned(),
         )?;
         let mut taken = super::variables(&self.signature.inputs);
-        let mut sizes = BTreeMap::new();
+        let mut sizes = Elimination::default();
         for (operand, name) in passed_on(module, entry) {
             let Some(value) = refined.integers.get(&operand) else {
                 continue;
             };
-            let value = replaced(value, &sizes)?;
+            let value = sizes.applied(value)?;
             // The name may not exclude sizes that the program takes.
             let may_be_name = all.decide(&at_least_of(&value, self.least)).is_yes();
             if !taken.contains(&name)
                 && may_be_name
                 && let Some((variable, size)) = self.solved(&value, &name, &stated)
             {
-                let one = BTreeMap::from([(variable.clone(), size.clone())]);
-                for size in sizes.values_mut() {
-                    *size = replaced(size, &one)?;
+                // What the program asserts may have names that are eliminated.
+                let size = sizes.applied(&size)?;
+                if !size.variables().contains(&variable) {
+                    taken.insert(name);
+                    sizes.eliminate(variable, size);
                 }
-                taken.insert(name);
-                sizes.insert(variable, size);
             }
         }
-        Ok(sizes)
+        sizes.finish()
     }
 
     /// The only numbered name in `value`, and what it is when `value` has this name.
@@ -214,11 +222,11 @@ fn at_least_of(value: &Expr, least: Least) -> Constraint {
 /// The next name with a number that is not taken.
 pub(super) fn numbered(
     numbers: &mut impl Iterator<Item = u32>,
-    taken: &BTreeSet<Variable>,
+    is_taken: impl Fn(&Variable) -> bool,
 ) -> Result<Variable, ExportError> {
     for number in numbers {
         let variable = super::variable(&format!("d{number}"))?;
-        if !taken.contains(&variable) {
+        if !is_taken(&variable) {
             return Ok(variable);
         }
     }
@@ -323,7 +331,7 @@ fn equalities(
     program: &Refined,
     fresh: &mut BTreeSet<Variable>,
 ) -> Result<BTreeMap<Variable, Expr>, ExportError> {
-    let mut values: BTreeMap<Variable, Expr> = BTreeMap::new();
+    let mut values = Elimination::default();
     let asserted = all_constraints(&program.assertions);
     // The first of two names that came up is kept.
     let required = program.requirements.iter().map(|one| {
@@ -339,7 +347,7 @@ fn equalities(
         if comparison != Comparison::Eq {
             continue;
         }
-        let (left, right) = (replaced(&left, &values)?, replaced(&right, &values)?);
+        let (left, right) = (values.applied(&left)?, values.applied(&right)?);
         let named = |name: &Expr, size: &Expr| {
             let variable = name.as_variable().filter(|name| fresh.contains(*name))?;
             let within = size.variables().contains(variable);
@@ -349,11 +357,7 @@ fn equalities(
             continue;
         };
         fresh.remove(&variable);
-        let one = BTreeMap::from([(variable.clone(), size.clone())]);
-        for value in values.values_mut() {
-            *value = replaced(value, &one)?;
-        }
-        values.insert(variable, size);
+        values.eliminate(variable, size);
     }
-    Ok(values)
+    values.finish()
 }

@@ -55,7 +55,10 @@ pub(crate) fn scoped(
     let mut found = stated(&may_be_empty)?;
     let all = super::scope(&variables, &may_be_empty, claimed().chain(found.iter().cloned()))?;
     let before = may_be_empty.len();
-    may_be_empty.retain(|variable| !all.decide(&at_least(variable, 1)).is_yes());
+    // A name that is in no constraint takes every size of its range.
+    let constrained: BTreeSet<Variable> = all.constraints().iter().flat_map(Constraint::variables).collect();
+    may_be_empty
+        .retain(|variable| !constrained.contains(variable) || !all.decide(&at_least(variable, 1)).is_yes());
     if may_be_empty.len() < before {
         // With the better ranges, less is left to state.
         found = stated(&may_be_empty)?;
