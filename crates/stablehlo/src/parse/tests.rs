@@ -243,8 +243,8 @@ fn copies_of_what_an_alias_stands_for_are_limited() {
         "#x = [{}]\nfunc.func private @f() attributes {{a = #x}}\n",
         vec!["1"; 20_000].join(",")
     );
-    accept(&vec![part.as_str(); 3].join("// -----\n"));
-    let errors = errors(&vec![part.as_str(); 200].join("// -----\n"));
+    accept(&[part.as_str(); 3].join("// -----\n"));
+    let errors = errors(&[part.as_str(); 200].join("// -----\n"));
     assert_eq!(errors.len(), 1, "{errors:#?}");
 }
 

@@ -148,7 +148,7 @@ fn doubling(groups: &mut Vec<Group>, dialect: u64, code: u64, first: u64, levels
 
 #[test]
 fn attributes_that_double_are_limited() {
-    // From 18 on, they would take more than 64 MiB.
+    // From 18 on, they would take 100 MB, twice.
     for levels in [12, 18, 20, 40] {
         let mut file = real();
         let own = find(&file.attributes, VHLO, INTEGER);
