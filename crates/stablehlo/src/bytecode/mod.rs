@@ -39,10 +39,13 @@ pub const NESTING: Limit = Limit::new("nesting", 256, "levels");
 pub const ENTRIES: Limit = Limit::new("the number of entries in a table", 1 << 21, "entries");
 
 /// Memory for repetitions of attributes, types and names that the file holds once, besides [`MEMORY_FACTOR`] bytes for each of its bytes.
-pub const MEMORY: Limit = Limit::new("the memory for repeated attributes", 256 << 20, "bytes");
+pub const MEMORY: Limit = Limit::new("the memory for repeated attributes", 128 << 20, "bytes");
 
 /// See [`MEMORY`].
 pub const MEMORY_FACTOR: u64 = 32;
+
+/// What each operation adds to [`MEMORY`]: its attributes are copies.
+pub const OP_MEMORY: u64 = 512;
 
 /// Whether these are the first bytes of a file of MLIR bytecode. Four are enough.
 #[must_use]

@@ -13,8 +13,9 @@ use artifact_ir::types::Type;
 use super::cursor::{Failed, Parser, Read};
 use crate::lex::{Kind, Lexer};
 
-/// Text that all uses of compound aliases may stand for. In memory it is some forty times as large.
-const ALIAS_BYTES: Limit = Limit::new("what aliases stand for", 1 << 22, "bytes");
+/// Text that all uses of compound aliases may stand for. In memory it is up to eighty times as large: `[1,1]` has an attribute for
+/// every two bytes.
+const ALIAS_BYTES: Limit = Limit::new("what aliases stand for", 1 << 21, "bytes");
 
 /// What is known of an alias.
 #[derive(Clone, Debug)]
@@ -23,13 +24,22 @@ enum State {
     At(usize),
     /// It is being read: using it now would be a cycle.
     Reading,
-    /// The value, and what each use of it costs.
-    Attribute(Attribute, u64),
-    Type(Type, u64),
+    Attribute(Known<Attribute>),
+    Type(Known<Type>),
     /// A location, whose value begins there; its id is another in each module.
     Location(usize),
     /// It could not be read.
     Broken,
+}
+
+/// A value that was read.
+#[derive(Clone, Debug)]
+struct Known<T> {
+    value: T,
+    /// What each use of it costs, in bytes of text.
+    cost: u64,
+    /// Where its text ends.
+    end: usize,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +49,9 @@ pub(super) struct Aliases<'a> {
     /// Where each name is defined first.
     places: HashMap<&'a str, usize>,
     /// Text that uses of aliases stand for, so far.
-    written_out: u64,
+    pub(super) written_out: u64,
+    /// The part of it that belongs to the alias that is being read.
+    own: u64,
     /// Locations by name, of the module that is being read.
     locations: HashMap<&'a str, LocationId>,
 }
@@ -105,43 +117,69 @@ impl<'a> Aliases<'a> {
 
 /// Something that an alias can stand for.
 trait Aliased: Sized {
-    fn from_state(state: &State) -> Option<(Self, u64)>;
-    fn into_state(self, cost: u64) -> State;
+    const WHAT: &'static str;
+    fn read(parser: &mut Parser<'_>) -> Read<Self>;
+    fn of_state(state: &State) -> Option<&Known<Self>>;
+    fn into_state(known: Known<Self>) -> State;
     /// Whether a copy shares memory, and takes little room when it is shown.
     fn is_small(&self) -> bool;
 }
 
 impl Aliased for Attribute {
-    fn from_state(state: &State) -> Option<(Self, u64)> {
+    const WHAT: &'static str = "attribute";
+
+    fn read(parser: &mut Parser<'_>) -> Read<Self> {
+        parser.attribute()
+    }
+
+    fn of_state(state: &State) -> Option<&Known<Self>> {
         match state {
-            State::Attribute(attribute, cost) => Some((attribute.clone(), *cost)),
+            State::Attribute(known) => Some(known),
             _ => None,
         }
     }
 
-    fn into_state(self, cost: u64) -> State {
-        State::Attribute(self, cost)
+    fn into_state(known: Known<Self>) -> State {
+        State::Attribute(known)
     }
 
     fn is_small(&self) -> bool {
         match self {
             Self::Type(ty) => ty.is_small(),
-            Self::Array(_) | Self::Dictionary(_) | Self::DenseArray(_) | Self::Stablehlo(_) => false,
-            _ => true,
+            Self::Symbol(symbol) => symbol.nested.is_empty(),
+            Self::Array(_)
+            | Self::Dictionary(_)
+            | Self::DenseArray(_)
+            | Self::Stablehlo(_)
+            | Self::Sdy(_) => false,
+            Self::Unit
+            | Self::Bool(_)
+            | Self::Integer { .. }
+            | Self::Float(_)
+            | Self::String(_)
+            | Self::Elements(_)
+            | Self::Foreign(_)
+            | Self::Opaque(_) => true,
         }
     }
 }
 
 impl Aliased for Type {
-    fn from_state(state: &State) -> Option<(Self, u64)> {
+    const WHAT: &'static str = "type";
+
+    fn read(parser: &mut Parser<'_>) -> Read<Self> {
+        parser.ty()
+    }
+
+    fn of_state(state: &State) -> Option<&Known<Self>> {
         match state {
-            State::Type(ty, cost) => Some((ty.clone(), *cost)),
+            State::Type(known) => Some(known),
             _ => None,
         }
     }
 
-    fn into_state(self, cost: u64) -> State {
-        State::Type(self, cost)
+    fn into_state(known: Known<Self>) -> State {
+        State::Type(known)
     }
 
     fn is_small(&self) -> bool {
@@ -152,62 +190,90 @@ impl Aliased for Type {
 impl<'a> Parser<'a> {
     /// The attribute that `name` stands for; `offset` is where it is used.
     pub(super) fn attribute_alias(&mut self, name: &'a str, offset: usize) -> Read<Attribute> {
-        self.alias(name, offset, "attribute", |parser| parser.attribute())
+        self.alias(name, offset)
     }
 
     /// The type that `name` stands for.
     pub(super) fn type_alias(&mut self, name: &'a str, offset: usize) -> Read<Type> {
-        self.alias(name, offset, "type", |parser| parser.ty())
+        self.alias(name, offset)
     }
 
-    fn alias<T: Aliased + Clone>(
-        &mut self,
-        name: &'a str,
-        offset: usize,
-        what: &str,
-        read: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<T> {
-        let value = match self.aliases.states.get(name) {
-            None => return Err(self.error(offset, format!("undefined {what} alias '{name}'"))),
-            Some(State::Reading) => {
-                return Err(self.error(offset, format!("the alias '{name}' is defined by itself")));
-            }
+    /// Goes to the end of the attribute that `name` stands for, which begins at `value`, and reads it unless that was done.
+    pub(super) fn define_attribute(&mut self, name: &'a str, value: usize) -> Read<()> {
+        let end = self.known::<Attribute>(name, value)?.end;
+        self.seek(end);
+        Ok(())
+    }
+
+    /// As [`Parser::define_attribute`], for a type.
+    pub(super) fn define_type(&mut self, name: &'a str, value: usize) -> Read<()> {
+        let end = self.known::<Type>(name, value)?.end;
+        self.seek(end);
+        Ok(())
+    }
+
+    /// A copy, which is paid for before it is made.
+    fn alias<T: Aliased + Clone>(&mut self, name: &'a str, offset: usize) -> Read<T> {
+        let cost = self.known::<T>(name, offset)?.cost;
+        self.charge(cost, offset)?;
+        Ok(self.known::<T>(name, offset)?.value.clone())
+    }
+
+    fn known<T: Aliased>(&mut self, name: &'a str, offset: usize) -> Read<&Known<T>> {
+        if let Some(State::At(value)) = self.aliases.states.get(name) {
+            self.read_alias::<T>(name, *value)?;
+        }
+        let mistake = match self.aliases.states.get(name) {
+            None => Some(format!("undefined {} alias '{name}'", T::WHAT)),
+            Some(State::Reading) => Some(format!("the alias '{name}' is defined by itself")),
             Some(State::Broken) => return Err(Failed),
-            Some(State::At(value)) => *value,
-            Some(known) => {
-                let Some((read, cost)) = T::from_state(known) else {
-                    return Err(self.error(offset, format!("the alias '{name}' is no {what}")));
-                };
-                self.charge(cost, offset)?;
-                return Ok(read);
+            Some(state) => {
+                let is_other = T::of_state(state).is_none();
+                is_other.then(|| format!("the alias '{name}' is no {}", T::WHAT))
             }
         };
+        if let Some(mistake) = mistake {
+            return Err(self.error(offset, mistake));
+        }
+        self.aliases.states.get(name).and_then(T::of_state).ok_or(Failed)
+    }
+
+    /// Reads the alias whose value begins at `value`.
+    fn read_alias<T: Aliased>(&mut self, name: &'a str, value: usize) -> Read<()> {
         self.aliases.states.insert(name, State::Reading);
-        let before = self.aliases.written_out;
-        let result = self.elsewhere(value, |parser| {
-            let read = parser.nested(read)?;
-            Ok((read, parser.taken_end.saturating_sub(value) as u64))
-        });
-        let Ok((read, length)) = result else {
+        let outer = std::mem::take(&mut self.aliases.own);
+        let result = self.elsewhere(value, |parser| Ok((parser.nested(T::read)?, parser.taken_end)));
+        let own = std::mem::replace(&mut self.aliases.own, outer);
+        let Ok((read, end)) = result else {
             self.aliases.states.insert(name, State::Broken);
             return Err(Failed);
         };
         let cost = if read.is_small() {
             1
         } else {
-            length + (self.aliases.written_out - before)
+            own.saturating_add(end.saturating_sub(value) as u64)
         };
-        self.aliases.states.insert(name, read.clone().into_state(cost));
-        Ok(read)
+        let known = Known {
+            value: read,
+            cost,
+            end,
+        };
+        self.aliases.states.insert(name, T::into_state(known));
+        Ok(())
     }
 
-    /// Counts a use of an alias. Aliases of aliases could otherwise double in size with each line.
+    /// Counts a use of an alias. Aliases of aliases could otherwise double in size with each line. One that is over the limit ends
+    /// the text: what follows would be over it too.
     fn charge(&mut self, cost: u64, offset: usize) -> Read<()> {
-        self.aliases.written_out = self.aliases.written_out.saturating_add(cost);
-        match ALIAS_BYTES.check(self.aliases.written_out) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.error(offset, error.to_string())),
+        let aliases = &mut self.aliases;
+        aliases.own = aliases.own.saturating_add(cost);
+        aliases.written_out = aliases.written_out.saturating_add(cost);
+        if let Err(error) = ALIAS_BYTES.check(aliases.written_out) {
+            let failed = self.error(offset, error.to_string());
+            self.stop();
+            return Err(failed);
         }
+        Ok(())
     }
 
     /// Reads at another place and comes back.

@@ -29,6 +29,8 @@ pub(super) struct Parser<'a> {
     /// Where the last token that was taken ended.
     pub(super) taken_end: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// Whether the text was ended early.
+    stopped: bool,
     pub(super) depth: u64,
     pub(super) modules: Vec<Module>,
     pub(super) aliases: Aliases<'a>,
@@ -58,6 +60,7 @@ impl<'a> Parser<'a> {
             lexer,
             taken_end: start,
             diagnostics,
+            stopped: false,
             depth: 0,
             modules: Vec::new(),
             aliases: Aliases::find(text, start),
@@ -174,15 +177,14 @@ impl<'a> Parser<'a> {
         self.error(self.token.start(), message)
     }
 
-    /// Records a finding. After too many of them the text ends early.
+    /// Records a finding. After too many of them the text ends early, and what comes after its end is no mistake of its own.
     #[cold]
     pub(super) fn error(&mut self, offset: usize, message: impl Into<String>) -> Failed {
-        let count = self.diagnostics.len() as u64;
-        if count < DIAGNOSTICS.max() {
+        if !self.gave_up() {
             let source = SourceOffset::new(offset);
             self.diagnostics.push(Diagnostic::new(message, source));
         }
-        if count + 1 >= DIAGNOSTICS.max() {
+        if self.gave_up() {
             self.stop();
         }
         Failed
@@ -190,13 +192,14 @@ impl<'a> Parser<'a> {
 
     /// Ends the text here.
     pub(super) fn stop(&mut self) {
+        self.stopped = true;
         self.lexer.stop();
         self.token = self.lexer.next();
     }
 
     /// Whether so much is wrong that reading has stopped.
     pub(super) fn gave_up(&self) -> bool {
-        self.diagnostics.len() as u64 >= DIAGNOSTICS.max()
+        self.stopped || self.diagnostics.len() as u64 >= DIAGNOSTICS.max()
     }
 
     /// Reads something that may hold others of its kind, unless it is nested too deeply.

@@ -28,6 +28,7 @@ use artifact_ir::diagnostic::{Diagnostic, SourceOffset};
 use artifact_ir::module::Module;
 use artifact_ir::types::Type;
 
+use alias::Aliases;
 use cursor::Parser;
 
 pub use recognise::begins_as_program;
@@ -97,11 +98,17 @@ pub fn parse_module(text: &str) -> Parsed {
         modules: Vec::new(),
         diagnostics: Vec::new(),
     };
-    let mut start = 0;
+    let (mut start, mut written_out, mut gave_up) = (0, 0, false);
     for end in part_ends(text) {
+        if gave_up {
+            break;
+        }
         let diagnostics = std::mem::take(&mut parsed.diagnostics);
         let mut parser = Parser::new(&text[..end], start, diagnostics);
+        // Modules of all parts are held at once.
+        parser.aliases.written_out = written_out;
         parser.read_file();
+        (written_out, gave_up) = (parser.aliases.written_out, parser.gave_up());
         let (modules, diagnostics) = parser.finish();
         parsed.modules.extend(modules);
         parsed.diagnostics = diagnostics;
@@ -112,16 +119,18 @@ pub fn parse_module(text: &str) -> Parsed {
     parsed
 }
 
-/// The only attribute of a text; `None` when it is not one.
+/// The only attribute of a text; `None` when it is not one. It defines no aliases.
 pub(crate) fn attribute(text: &str) -> Option<Attribute> {
     let mut parser = Parser::new(text, 0, Vec::new());
+    parser.aliases = Aliases::default();
     let attribute = parser.attribute().ok()?;
     parser.at_end().then_some(attribute)
 }
 
-/// The only type of a text; `None` when it is not one.
+/// The only type of a text; `None` when it is not one. It defines no aliases.
 pub(crate) fn ty(text: &str) -> Option<Type> {
     let mut parser = Parser::new(text, 0, Vec::new());
+    parser.aliases = Aliases::default();
     let ty = parser.ty().ok()?;
     parser.at_end().then_some(ty)
 }

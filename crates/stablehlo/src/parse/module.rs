@@ -114,9 +114,7 @@ impl Parser<'_> {
             return Err(self.error(token.start(), format!("redefinition of alias '{name}'")));
         }
         if token.kind == Kind::Bang {
-            self.type_alias(name, value)?;
-            // The value once more, to come to its end.
-            self.ty()?;
+            self.define_type(name, value)?;
         } else if self.at_word("loc") {
             if self.aliases.is_read_location(name) {
                 self.bump();
@@ -125,8 +123,7 @@ impl Parser<'_> {
                 self.trailing_location()?;
             }
         } else {
-            self.attribute_alias(name, value)?;
-            self.attribute()?;
+            self.define_attribute(name, value)?;
         }
         Ok(())
     }

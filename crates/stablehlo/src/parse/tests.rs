@@ -204,19 +204,48 @@ fn aliases() {
     refuse("func.func private @f(!x)", &["1:22: undefined type alias '!x'"]);
 }
 
+/// Whatever the order of definitions is, there is one message, and reading ends with it.
 #[test]
 fn aliases_of_aliases_are_limited() {
-    let doubled = |sigil: &str, open: &str, close: &str| {
-        let lines = (1..64).map(|level| {
+    let doubled = |sigil: &str, open: &str, close: &str| -> Vec<String> {
+        let line = |level: u32| {
             let below = format!("{sigil}a{}", level - 1);
             format!("{sigil}a{level} = {open}{below}, {below}{close}\n")
-        });
-        format!("{sigil}a0 = {open}{close}\n{}", lines.collect::<String>())
+        };
+        let first = format!("{sigil}a0 = {open}{close}\n");
+        std::iter::once(first).chain((1..64).map(line)).collect()
     };
-    for text in [doubled("#", "[", "]"), doubled("!", "tuple<", ">")] {
-        let errors = errors(&text);
+    for (sigil, open, close) in [("#", "[", "]"), ("!", "tuple<", ">"), ("!", "(", ") -> ()")] {
+        let mut lines = doubled(sigil, open, close);
+        let forward = lines.concat();
+        lines.reverse();
+        for text in [forward, lines.concat()] {
+            let errors = errors(&text);
+            assert_eq!(errors.len(), 1, "{errors:#?}");
+            assert!(errors[0].contains("what aliases stand for is"), "{errors:#?}");
+        }
+    }
+}
+
+#[test]
+fn copies_of_what_an_alias_stands_for_are_limited() {
+    let nested = "::@b".repeat(1000);
+    let axes = "{\"x\"}, ".repeat(200);
+    for value in [format!("@a{nested}"), format!("#sdy.sharding<@m, [{axes}{{}}]>")] {
+        let uses = |count: usize| format!("#x = {value}\n#y = [{}]", vec!["#x"; count].join(", "));
+        accept(&uses(10));
+        let errors = errors(&uses(3000));
+        assert_eq!(errors.len(), 1, "{errors:#?}");
         assert!(errors[0].contains("what aliases stand for is"), "{errors:#?}");
     }
+    // Parts of a text are held at once.
+    let part = format!(
+        "#x = [{}]\nfunc.func private @f() attributes {{a = #x}}\n",
+        vec!["1"; 20_000].join(",")
+    );
+    accept(&[part.as_str(); 3].join("// -----\n"));
+    let errors = errors(&[part.as_str(); 200].join("// -----\n"));
+    assert_eq!(errors.len(), 1, "{errors:#?}");
 }
 
 #[test]

@@ -148,13 +148,60 @@ fn doubling(groups: &mut Vec<Group>, dialect: u64, code: u64, first: u64, levels
 
 #[test]
 fn attributes_that_double_are_limited() {
-    for levels in [12, 40] {
+    // From 18 on, they would take 100 MB, twice.
+    for levels in [12, 18, 20, 40] {
         let mut file = real();
         let own = find(&file.attributes, VHLO, INTEGER);
         let moved = append(&mut file.attributes, VHLO, vec![entry(&[ARRAY, 0])]);
         let last = doubling(&mut file.attributes, VHLO, ARRAY, moved, levels);
         replace(&mut file.attributes, own, entry(&[ARRAY, 1, last]));
         doubles(&file, levels);
+    }
+}
+
+/// What is small in the file and large in memory, or when it is shown, is paid for by each of its uses.
+#[test]
+fn large_attributes_that_double_are_limited() {
+    let message = "the file repeats its attributes and types so often";
+    let doubled = |attribute: Entry, levels: u64| {
+        let mut file = real();
+        let own = find(&file.attributes, VHLO, INTEGER);
+        let first = append(&mut file.attributes, VHLO, vec![attribute]);
+        let last = doubling(&mut file.attributes, VHLO, ARRAY, first, levels);
+        replace(&mut file.attributes, own, entry(&[ARRAY, 1, last]));
+        file
+    };
+    let text = |length: usize| {
+        let items = vec!["1"; length / 2].join(",");
+        let bytes = format!("[{items}]\0").into_bytes();
+        Entry { binary: false, bytes }
+    };
+    use_it(&doubled(text(1 << 12), 2).bytes());
+    refused(&doubled(text(1 << 12), 9), ReadErrorKind::Limit, message);
+
+    let constant = |length: u64| {
+        let mut file = real();
+        let byte = append(&mut file.types, VHLO, vec![entry(&[11])]);
+        let ty = append(
+            &mut file.types,
+            VHLO,
+            vec![entry(&[TENSOR, 1, length << 1, byte])],
+        );
+        let mut constant = entry(&[15, ty, length]);
+        constant.bytes.extend((0..length).map(|index| index as u8));
+        let own = find(&file.attributes, VHLO, INTEGER);
+        let first = append(&mut file.attributes, VHLO, vec![constant]);
+        (file, own, first)
+    };
+    for (levels, is_fine) in [(2, true), (11, false)] {
+        let (mut file, own, first) = constant(1 << 16);
+        let last = doubling(&mut file.attributes, VHLO, ARRAY, first, levels);
+        replace(&mut file.attributes, own, entry(&[ARRAY, 1, last]));
+        if is_fine {
+            assert!(read(&Blob::new(file.bytes())).is_ok());
+        } else {
+            refused(&file, ReadErrorKind::Limit, message);
+        }
     }
 }
 

@@ -52,12 +52,21 @@ impl Pool<'_> {
     }
 
     pub(super) fn attribute_list(&mut self, cursor: &mut Cursor<'_>) -> Read<Vec<Attribute>> {
-        cursor.list(|cursor| self.attribute(cursor))
+        cursor.list(|cursor| self.part(cursor))
+    }
+
+    /// An attribute in another. A constant in it is shared, and still shown at every use.
+    fn part(&mut self, cursor: &mut Cursor<'_>) -> Read<Attribute> {
+        let part = self.attribute(cursor)?;
+        if let Attribute::Elements(literal) = &part {
+            self.copied(cursor, literal.as_dense().map_or(0, |bytes| bytes.len()))?;
+        }
+        Ok(part)
     }
 
     /// Names and values. In VHLO and in builtin alike a name is a string attribute.
     pub(super) fn dictionary(&mut self, cursor: &mut Cursor<'_>) -> Read<NamedAttributes> {
-        let mut items = cursor.list(|cursor| Ok((self.text_attribute(cursor)?, self.attribute(cursor)?)))?;
+        let mut items = cursor.list(|cursor| Ok((self.text_attribute(cursor)?, self.part(cursor)?)))?;
         // They come in order as a rule. In any other, each would be inserted before many.
         items.sort_by(|(one, _), (other, _)| one.cmp(other));
         let mut attributes = NamedAttributes::new();

@@ -64,6 +64,7 @@ impl<'a> Reader<'a> {
     /// Reads into a new head, which stays where it is.
     fn fill(&mut self, head: &mut Head, cursor: &mut Cursor<'_>) -> Read<()> {
         head.offset = cursor.offset();
+        self.pool.allow_operation();
         (head.name, head.number) = self.op_name(cursor)?;
         let mask = cursor.byte()?;
         head.location = self.pool.location(cursor)?;
@@ -228,7 +229,7 @@ impl<'a> Reader<'a> {
         if let Some(properties) = head.properties {
             let mut cursor = self.property_cursor(properties, head.offset)?;
             let count = op.row.attributes.len();
-            return self.pool.weighed(|pool| {
+            return self.pool.weighed(0, |pool| {
                 let values: Read<Vec<Attribute>> = (0..count).map(|_| pool.attribute(&mut cursor)).collect();
                 cursor.finish("the properties of an operation")?;
                 values

@@ -11,7 +11,7 @@ use artifact_ir::types::{QuantizedType, Type};
 use foldhash::fast::RandomState;
 
 use super::super::read_error::ReadError;
-use super::super::{ENTRIES, MEMORY, MEMORY_FACTOR, NESTING, section};
+use super::super::{ENTRIES, MEMORY, MEMORY_FACTOR, NESTING, OP_MEMORY, section};
 use super::cursor::{Cursor, Read};
 use super::names::{Dialect, Names, Strings};
 use super::sections::Sections;
@@ -72,8 +72,11 @@ pub(super) struct Pool<'a> {
     memory_left: u64,
 }
 
-/// What a node of an attribute takes in memory, roughly.
-const NODE_BYTES: u64 = 64;
+/// What a node of an attribute takes in memory at most: an entry of a dictionary, and the head of what it allocates.
+pub(super) const NODE_BYTES: u64 = size_of::<(Arc<str>, Attribute)>() as u64 + 32;
+
+/// What a node of a type counts for.
+const TYPE_NODE_BYTES: u64 = 64;
 
 /// A type is shared and not copied, but whoever walks it does so at every use. Up to this weight that is not accounted for.
 const TYPE_BYTES_FREE: u64 = 1024;
@@ -128,9 +131,18 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// What `decode` gives, and what it takes in memory.
-    pub(super) fn weighed<T>(&mut self, decode: impl FnOnce(&mut Self) -> Read<T>) -> Read<(T, u64)> {
-        let outer = std::mem::replace(&mut self.weight, NODE_BYTES);
+    /// Allows as much memory as an operation may take for its attributes.
+    pub(super) const fn allow_operation(&mut self) {
+        self.memory_left = self.memory_left.saturating_add(OP_MEMORY);
+    }
+
+    /// What `decode` gives, and what it takes in memory, `own` without its parts.
+    pub(super) fn weighed<T>(
+        &mut self,
+        own: u64,
+        decode: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<(T, u64)> {
+        let outer = std::mem::replace(&mut self.weight, own);
         let value = decode(self);
         let weight = std::mem::replace(&mut self.weight, outer);
         Ok((value?, weight))
@@ -185,7 +197,7 @@ impl<'a> Pool<'a> {
             pool.weigh(entry.place.len() as u64);
             pool.nested(entry.place.start, |pool| pool.type_entry(&entry))
         };
-        let (value, weight) = self.weighed(decode)?;
+        let (value, weight) = self.weighed(TYPE_NODE_BYTES, decode)?;
         self.type_values[index] = Slot::Ready((value.clone(), weight));
         self.use_type(cursor, weight)?;
         Ok(value)
@@ -223,33 +235,30 @@ impl<'a> Pool<'a> {
 
     pub(super) fn attribute_at(&mut self, cursor: &Cursor<'_>, number: u64) -> Read<Attribute> {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
-        match self.attribute_values.get(index) {
-            Some(Slot::Ready(at)) => {
-                let at = *at as usize;
-                let weight = self.decoded[at].weight;
-                self.weigh(weight);
-                self.charge(cursor, weight)?;
-                Ok(self.decoded[at].attribute.clone())
-            }
-            Some(Slot::Busy) => Err(cursor.malformed(format!("attribute {number} contains itself"))),
-            Some(Slot::Waiting) => self.decode_attribute(index),
-            None => Err(cursor.malformed(format!("there is no attribute {number}"))),
-        }
+        let at = match self.attribute_values.get(index) {
+            Some(Slot::Ready(at)) => *at as usize,
+            Some(Slot::Busy) => return Err(cursor.malformed(format!("attribute {number} contains itself"))),
+            Some(Slot::Waiting) => self.decode_attribute(index)?,
+            None => return Err(cursor.malformed(format!("there is no attribute {number}"))),
+        };
+        // The first use is a copy too. Each is paid for before it is made.
+        let weight = self.decoded[at].weight;
+        self.weigh(weight);
+        self.charge(cursor, weight)?;
+        Ok(self.decoded[at].attribute.clone())
     }
 
-    fn decode_attribute(&mut self, index: usize) -> Read<Attribute> {
+    /// Where in `decoded` the attribute is then.
+    fn decode_attribute(&mut self, index: usize) -> Read<usize> {
         let entry = self.attributes[index].clone();
         self.attribute_values[index] = Slot::Busy;
         let decode = |pool: &mut Self| pool.nested(entry.place.start, |pool| pool.attribute_entry(&entry));
-        let (attribute, weight) = self.weighed(decode)?;
-        self.weigh(weight);
+        let (attribute, weight) = self.weighed(NODE_BYTES, decode)?;
+        let at = self.decoded.len();
         // Tables are limited to fewer entries than 2^32.
-        self.attribute_values[index] = Slot::Ready(self.decoded.len() as u32);
-        self.decoded.push(Weighed {
-            attribute: attribute.clone(),
-            weight,
-        });
-        Ok(attribute)
+        self.attribute_values[index] = Slot::Ready(at as u32);
+        self.decoded.push(Weighed { attribute, weight });
+        Ok(at)
     }
 
     fn attribute_entry(&mut self, entry: &Entry) -> Read<Attribute> {
@@ -260,7 +269,11 @@ impl<'a> Pool<'a> {
             Dialect::Builtin => self.builtin_attribute(&mut cursor)?,
             Dialect::Vhlo => self.vhlo_attribute(&mut cursor)?,
             Dialect::Sdy => self.sdy_attribute(&mut cursor)?,
-            Dialect::Other => return Ok(self.opaque(&name, &entry.place)),
+            Dialect::Other => {
+                // It is shared, and still shown at every use.
+                self.copied(&cursor, entry.place.len())?;
+                return Ok(self.opaque(&name, &entry.place));
+            }
         };
         cursor.finish("an attribute")?;
         Ok(attribute)

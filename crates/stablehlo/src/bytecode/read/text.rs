@@ -4,13 +4,13 @@ use artifact_ir::attribute::Attribute;
 use artifact_ir::types::Type;
 
 use super::cursor::{Cursor, Read};
-use super::pool::Pool;
+use super::pool::{NODE_BYTES, Pool};
 use crate::parse;
 
 impl Pool<'_> {
     pub(super) fn attribute_text(&mut self, cursor: &Cursor<'_>) -> Read<Attribute> {
         let text = written(cursor)?;
-        self.weigh(text.len() as u64);
+        self.weigh(NODE_BYTES.saturating_mul(text.len() as u64));
         parse::attribute(text).ok_or_else(|| cursor.malformed(format!("`{}` is no attribute", shown(text))))
     }
 
