@@ -4,7 +4,7 @@
 //! in one variable that is not yet known, multiplied by a number (`_solve_dim_equations` of `jax/_src/export/shape_poly.py`).
 //! Its variables are at least 1, and its refinement of shapes knows no bounds of arguments.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use artifact_dims::{Comparison, Constraint, Expr, Variable};
 use artifact_ir::module::{FunctionId, Module};

@@ -238,7 +238,7 @@ fn apart(
     let mut free = 0..;
     let apart = |(name, _): (&Variable, i64)| {
         let other = match named.contains(name) {
-            true => numbered(&mut free, &taken)?,
+            true => numbered(&mut free, |name| taken.contains(name))?,
             false => name.clone(),
         };
         Ok((name.clone(), other))
