@@ -200,7 +200,7 @@ fn sizes_that_would_wrap() {
     random("n=3000").expect(3).says("n^3 = 27000000000 in integers");
     random("n=-1")
         .expect(3)
-        .says("expected value >= 1 for dimension variable 'n', found -1");
+        .says("expected value >= 1 for dimension variable 'n', found - 1");
     run(&[&"specialize", &artifact, &"--dim", &"n=3000", &"-o", &fixed])
         .expect(3)
         .says("n^3 = 27000000000");
