@@ -35,9 +35,13 @@ pub struct Shapes {
 pub(crate) fn variables(arguments: &[Argument]) -> BTreeSet<Variable> {
     let tensors = arguments.iter().filter_map(|argument| argument.ty.as_tensor());
     let dims = tensors.flat_map(|ty| ty.dims.iter());
-    dims.filter_map(Dim::expression)
-        .flat_map(|dim| dim.variables())
-        .collect()
+    let mut variables = BTreeSet::new();
+    for size in dims.filter_map(Dim::expression) {
+        size.for_each_variable(&mut |variable| {
+            variables.insert(variable.clone());
+        });
+    }
+    variables
 }
 
 /// The scope of variables and constraints: each variable is at least 1, those of `may_be_empty` at least 0.
