@@ -75,11 +75,9 @@ impl Expr {
     /// # Errors
     /// [`ExprError`] as for the arithmetic that this amounts to; a divisor may become 0.
     pub fn substitute(&self, values: &BTreeMap<Variable, Self>) -> Result<Self, ExprError> {
-        if !self
-            .variables()
-            .iter()
-            .any(|variable| values.contains_key(variable))
-        {
+        let mut is_changed = false;
+        self.for_each_variable(&mut |variable| is_changed = is_changed || values.contains_key(variable));
+        if !is_changed {
             return Ok(self.clone());
         }
         let mut total = Self::constant(0);

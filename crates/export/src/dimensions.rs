@@ -39,9 +39,13 @@ pub struct Shapes {
 pub(crate) fn variables(arguments: &[Argument]) -> BTreeSet<Variable> {
     let tensors = arguments.iter().filter_map(|argument| argument.ty.as_tensor());
     let dims = tensors.flat_map(|ty| ty.dims.iter());
-    dims.filter_map(Dim::expression)
-        .flat_map(|dim| dim.variables())
-        .collect()
+    let mut variables = BTreeSet::new();
+    for size in dims.filter_map(Dim::expression) {
+        size.for_each_variable(&mut |variable| {
+            variables.insert(variable.clone());
+        });
+    }
+    variables
 }
 
 /// Values as expressions.
