@@ -91,6 +91,7 @@ impl<'a> Cursor<'a> {
         self.checked_count(count)
     }
 
+    #[inline]
     pub(super) fn checked_count(&self, count: u64) -> Read<usize> {
         match usize::try_from(count) {
             Ok(count) if count <= self.left() => Ok(count),
@@ -119,6 +120,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// As [`Cursor::list`], for what is mostly short.
+    #[inline]
     pub(super) fn short_list<T, const N: usize>(
         &mut self,
         items: &mut SmallVec<[T; N]>,

@@ -112,6 +112,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Accounts for memory that the value being decoded takes.
+    #[inline]
     pub(super) fn weigh(&mut self, bytes: u64) {
         self.weight = self.weight.saturating_add(bytes);
     }
@@ -123,6 +124,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Accounts for a copy of something that the file holds once.
+    #[inline]
     pub(super) fn charge(&mut self, cursor: &Cursor<'_>, bytes: u64) -> Read<()> {
         self.memory_left = self.memory_left.checked_sub(bytes).ok_or_else(|| {
             let message = "the file repeats its attributes and types so often that they do not fit the memory that a file of its length may take";
@@ -132,6 +134,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Allows as much memory as an operation may take for its attributes.
+    #[inline]
     pub(super) const fn allow_operation(&mut self) {
         self.memory_left = self.memory_left.saturating_add(OP_MEMORY);
     }
@@ -203,6 +206,7 @@ impl<'a> Pool<'a> {
         Ok(value)
     }
 
+    #[inline]
     fn use_type(&mut self, cursor: &Cursor<'_>, weight: u64) -> Read<()> {
         self.weigh(weight);
         if weight > TYPE_BYTES_FREE {
@@ -288,6 +292,7 @@ impl<'a> Pool<'a> {
     }
 
     /// The location whose number is ahead.
+    #[inline]
     pub(super) fn location(&mut self, cursor: &mut Cursor<'_>) -> Read<LocationId> {
         let number = cursor.varint()?;
         let index = usize::try_from(number).unwrap_or(usize::MAX);
