@@ -1,6 +1,5 @@
 //! The attributes and types of a file, each decoded when it is first used.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +7,6 @@ use artifact_core::blob::Blob;
 use artifact_ir::attribute::Attribute;
 use artifact_ir::location::{LocationId, Locations};
 use artifact_ir::types::{QuantizedType, Type};
-use foldhash::fast::RandomState;
 
 use super::super::read_error::ReadError;
 use super::super::{ENTRIES, MEMORY, MEMORY_FACTOR, NESTING, OP_MEMORY, section};
@@ -65,7 +63,7 @@ pub(super) struct Pool<'a> {
     type_values: Vec<Slot<(AnyType, u64)>>,
     location_values: Vec<Slot<LocationId>>,
     /// Attributes that were names before, so that names are shared.
-    texts: HashMap<u64, Arc<str>, RandomState>,
+    texts: Vec<Option<Arc<str>>>,
     depth: u64,
     /// What the value that is being decoded takes in memory, in bytes.
     weight: u64,
@@ -99,7 +97,7 @@ impl<'a> Pool<'a> {
             decoded: Vec::new(),
             type_values: vec![Slot::Waiting; types.len()],
             location_values: vec![Slot::Waiting; attributes.len()],
-            texts: HashMap::default(),
+            texts: vec![None; attributes.len()],
             attributes,
             types,
             strings,
@@ -284,11 +282,17 @@ impl<'a> Pool<'a> {
     }
 
     pub(super) fn known_text(&self, number: u64) -> Option<Arc<str>> {
-        self.texts.get(&number).cloned()
+        let index = usize::try_from(number).ok()?;
+        self.texts.get(index)?.clone()
     }
 
     pub(super) fn learn_text(&mut self, number: u64, text: &Arc<str>) {
-        self.texts.insert(number, Arc::clone(text));
+        let slot = usize::try_from(number)
+            .ok()
+            .and_then(|index| self.texts.get_mut(index));
+        if let Some(slot) = slot {
+            *slot = Some(Arc::clone(text));
+        }
     }
 
     /// The location whose number is ahead.

@@ -26,8 +26,7 @@ impl Writer<'_> {
             Location::Unknown => self.unknown_location(),
             Location::File { file, start, end } => {
                 let file = self.file_name(file);
-                let tokens = self.file_location(file, *start, *end);
-                self.builtin_entry(&tokens)
+                self.file_location(file, *start, *end)
             }
             Location::Name { name, child } => {
                 let name = self.builtin_string(name.as_bytes());
@@ -85,17 +84,17 @@ impl Writer<'_> {
         }
     }
 
-    fn file_location(&self, file: u32, start: (u32, u32), end: Option<(u32, u32)>) -> Vec<Token> {
+    fn file_location(&mut self, file: u32, start: (u32, u32), end: Option<(u32, u32)>) -> u32 {
         let number = |number: u32| Token::Varint(u64::from(number));
         let file = Token::Attribute(file);
         match end.filter(|_| self.options.version >= RANGES_SINCE) {
-            None => vec![
+            None => self.builtin_entry(&[
                 Token::Varint(builtin::FILE_LOCATION),
                 file,
                 number(start.0),
                 number(start.1),
-            ],
-            Some(end) => vec![
+            ]),
+            Some(end) => self.builtin_entry(&[
                 Token::Varint(builtin::FILE_RANGE),
                 file,
                 Token::Varint(4),
@@ -103,7 +102,7 @@ impl Writer<'_> {
                 number(start.1),
                 number(end.0),
                 number(end.1),
-            ],
+            ]),
         }
     }
 }
