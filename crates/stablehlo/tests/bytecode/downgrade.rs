@@ -48,17 +48,18 @@ fn accuracies_of_elementwise_functions() {
     }
 }
 
+/// The name of an operation's results, as many as there are.
+fn results(count: usize) -> String {
+    match count {
+        1 => "%0".to_owned(),
+        more => format!("%0:{more}"),
+    }
+}
+
 fn all_gather(count: usize) -> String {
     let each = |text: &str| vec![text; count].join(", ");
     let (operands, from, to) = (each("%x"), each("tensor<8x2xf32>"), each("tensor<8x8xf32>"));
-    let results = format!(
-        "%0{}",
-        if count > 1 {
-            format!(":{count}")
-        } else {
-            String::new()
-        }
-    );
+    let results = results(count);
     format!(
         "func.func @main(%x: tensor<8x2xf32>) {{
            {results} = \"stablehlo.all_gather\"({operands}) {{all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}} : ({from}) -> ({to})
@@ -70,14 +71,7 @@ fn all_gather(count: usize) -> String {
 fn all_reduce(count: usize) -> String {
     let each = |text: &str| vec![text; count].join(", ");
     let (operands, types) = (each("%x"), each("tensor<8x2xf32>"));
-    let results = format!(
-        "%0{}",
-        if count > 1 {
-            format!(":{count}")
-        } else {
-            String::new()
-        }
-    );
+    let results = results(count);
     format!(
         "func.func @main(%x: tensor<8x2xf32>) {{
            {results} = \"stablehlo.all_reduce\"({operands}) ({{
@@ -93,14 +87,7 @@ fn all_reduce(count: usize) -> String {
 fn all_to_all(count: usize) -> String {
     let each = |text: &str| vec![text; count].join(", ");
     let (operands, from, to) = (each("%x"), each("tensor<4x16xf32>"), each("tensor<16x4xf32>"));
-    let results = format!(
-        "%0{}",
-        if count > 1 {
-            format!(":{count}")
-        } else {
-            String::new()
-        }
-    );
+    let results = results(count);
     format!(
         "func.func @main(%x: tensor<4x16xf32>) {{
            {results} = \"stablehlo.all_to_all\"({operands}) {{split_dimension = 1 : i64, concat_dimension = 0 : i64, split_count = 4 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}} : ({from}) -> ({to})
