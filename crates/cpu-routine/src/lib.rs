@@ -1,0 +1,1 @@
+//! Routines of the CPU engine over whole arrays, and its thread pool.

@@ -1,0 +1,1 @@
+//! Tile routines of the CPU engine: functions over a small rectangle of elements.

@@ -1,0 +1,1 @@
+//! The reference evaluator behind the engine port.

@@ -1,0 +1,1 @@
+//! From a refined program to structured kernels and a launch plan.

@@ -1,0 +1,1 @@
+//! Sessions: load an artifact, bind it, compile it, call it.
