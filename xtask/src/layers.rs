@@ -97,7 +97,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-lower",
         uses: &["artifact-core", "artifact-dims", "artifact-ir", "artifact-refine"],
-        tests_use: &[],
+        tests_use: &["artifact-stablehlo", "artifact-testkit"],
     },
     Layer {
         name: "artifact-cpu-tile",
