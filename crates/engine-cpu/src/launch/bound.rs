@@ -1,0 +1,301 @@
+//! A launch with its sizes.
+
+use smallvec::SmallVec;
+
+use artifact_core::entity::EntityId as _;
+use artifact_lower::kernel::{Columns, InputKind, Kernel, SEGMENT};
+use artifact_lower::plan::{Access, Launch, Plan, Source};
+
+use crate::error::CpuError;
+use crate::kernel::program::{Program, SlotKind};
+use crate::layout::{Layout, Space, layout};
+
+/// A launch of known sizes.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundLaunch {
+    pub(crate) kernel: usize,
+    pub(crate) shape: Shape,
+    pub(crate) layout: Layout,
+    /// Inputs, then outputs.
+    pub(crate) operands: Vec<Operand>,
+    /// Where the memory of each slot begins in the scratch memory of a thread.
+    pub(crate) places: Vec<usize>,
+    /// Scratch memory of a thread.
+    pub(crate) scratch_bytes: usize,
+    /// Memory of the launch for results of segments, when rows are shared between threads.
+    pub(crate) segments: Option<Segments>,
+    pub(crate) blocks: usize,
+    /// Positions in all.
+    pub(crate) elements: usize,
+    pub(crate) is_empty: bool,
+}
+
+/// How a launch goes through its space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Every position by itself.
+    Map,
+    /// Rows of columns that lie together.
+    Together,
+    /// Rows of columns that lie apart.
+    Apart,
+}
+
+/// Reductions whose segments are computed by several threads.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
+    /// Segments of a row.
+    pub(crate) count: usize,
+    /// Where the results of each reduction begin.
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) bytes: usize,
+}
+
+/// Where an operand comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub(crate) source: OperandSource,
+    /// Bytes of an element.
+    pub(crate) width: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum OperandSource {
+    Array { buffer: usize, offset: usize, starts: SmallVec<[Start; 2]> },
+    Position { start: i64, op: Option<artifact_cpu_tile::TileOp> },
+}
+
+/// An offset that is read when the launch runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    pub(crate) buffer: usize,
+    pub(crate) element: artifact_ir::types::ElementType,
+    pub(crate) max: i64,
+    pub(crate) stride_bytes: i64,
+}
+
+/// An operand of a running launch: the address of its first element, or the number there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Resolved {
+    Array(*mut u8),
+    Position(i64),
+}
+
+// SAFETY: addresses of buffers, which a launch reads and writes in disjoint parts.
+unsafe impl Sync for Resolved {}
+
+/// Binds a launch. Checks that it stays within its buffers, whatever the plan says.
+pub(crate) fn bind(plan: &Plan, launch: &Launch, program: &Program, sizes: &[i64]) -> Result<BoundLaunch, CpuError> {
+    let kernel = &plan.kernels[launch.kernel];
+    let size = |id: artifact_lower::SizeId| sizes.get(id.index()).copied().unwrap_or(0);
+    let extents: Vec<usize> = launch
+        .extents
+        .iter()
+        .map(|extent| usize::try_from(size(*extent)).map_err(|_| CpuError::bounds("a size of a kernel is negative")))
+        .collect::<Result<_, _>>()?;
+    let mut space = Space { sizes: extents.clone(), strides: Vec::new(), widths: Vec::new() };
+    let mut operands = Vec::new();
+    let rows_empty = extents[..kernel.parallel].contains(&0);
+    let is_empty = rows_empty || (!kernel.reduces() && extents.contains(&0));
+    let binder = Binder { plan, sizes, extents: &extents, is_empty: is_empty || extents.contains(&0) };
+    for (input, source) in kernel.inputs.iter().zip(&launch.inputs) {
+        let width = input.element.bytes();
+        space.widths.push(width);
+        match (source, input.kind) {
+            (Source::Array(access), InputKind::Array) => {
+                space.strides.push(binder.byte_strides(access, width)?);
+                operands.push(Operand { source: binder.array(access, width)?, width });
+            }
+            (Source::Position { offset, steps }, InputKind::Position) => {
+                space.strides.push(steps.iter().map(|step| size(*step) as isize).collect());
+                let op = artifact_cpu_tile::TileOp::Affine(input.element);
+                let op = op.id().map(|_| op);
+                operands.push(Operand { source: OperandSource::Position { start: size(*offset), op }, width });
+            }
+            _ => return Err(CpuError::bounds("an input of a kernel is of another kind than its source")),
+        }
+    }
+    for (output, access) in kernel.outputs.iter().zip(&launch.outputs) {
+        let width = output.element.bytes();
+        space.widths.push(width);
+        space.strides.push(binder.byte_strides(access, width)?);
+        operands.push(Operand { source: binder.array(access, width)?, width });
+    }
+    Ok(finish(kernel, program, launch.kernel.index(), &space, operands, is_empty))
+}
+
+fn finish(
+    kernel: &Kernel,
+    program: &Program,
+    index: usize,
+    space: &Space,
+    operands: Vec<Operand>,
+    is_empty: bool,
+) -> BoundLaunch {
+    let layout = layout(kernel, program, space);
+    let shape = match (kernel.inner == 0 && !kernel.reduces(), kernel.columns) {
+        (true, _) => Shape::Map,
+        (false, Columns::Together) => Shape::Together,
+        (false, Columns::Apart) => Shape::Apart,
+    };
+    let [rows, columns] = layout.rectangle;
+    let blocks = match shape {
+        Shape::Map => layout.rows.div_ceil(rows) * layout.columns.div_ceil(columns),
+        Shape::Together => layout.rows.div_ceil(rows),
+        Shape::Apart => layout.columns.div_ceil(columns),
+    };
+    let blocks = blocks * layout.outer_count();
+    let (places, scratch_bytes) = places(program, &layout, shape);
+    let elements = layout.outer_count() * layout.rows * layout.columns;
+    let segments = segments(program, &layout, shape, blocks);
+    BoundLaunch { kernel: index, shape, layout, operands, places, scratch_bytes, segments, blocks, elements, is_empty }
+}
+
+/// Where slots lie in scratch memory.
+fn places(program: &Program, layout: &Layout, shape: Shape) -> (Vec<usize>, usize) {
+    let [rows, columns] = layout.rectangle;
+    let at_hand = if shape == Shape::Together { rows } else { columns };
+    let mut bytes = 0;
+    let mut take = |count: usize, width: usize| {
+        let place = bytes;
+        bytes += (count * width).next_multiple_of(64);
+        place
+    };
+    let places = program.slots.iter().map(|slot| match slot.kind {
+        SlotKind::Input(_) | SlotKind::Output(_) | SlotKind::Scratch => take(rows * columns.max(1), slot.bytes),
+        SlotKind::Row => take(at_hand, slot.bytes),
+        SlotKind::Resident => take(rows * layout.columns, slot.bytes),
+        SlotKind::Lanes => take(16 * at_hand, slot.bytes),
+        SlotKind::Constant(_) => take(1, slot.bytes),
+    });
+    let mut places: Vec<usize> = places.collect();
+    // Results of a segment, one place a reduction.
+    for reduce in program.phases.iter().flat_map(|phase| &phase.reduces) {
+        places.push(take(at_hand, program.slots[reduce.lanes].bytes));
+    }
+    (places, bytes)
+}
+
+/// Rows that are few and long are shared between threads, segment by segment.
+fn segments(program: &Program, layout: &Layout, shape: Shape, blocks: usize) -> Option<Segments> {
+    const BLOCKS_FEW: usize = 4;
+    let length = match shape {
+        Shape::Map => return None,
+        Shape::Together => layout.columns,
+        Shape::Apart => layout.rows,
+    };
+    let passes = program.phases.iter().filter(|phase| phase.level == artifact_lower::kernel::Level::Element).count();
+    let is_plain = passes == 1 && !program.slots.iter().any(|slot| slot.kind == SlotKind::Resident);
+    if blocks > BLOCKS_FEW || length < 4 * SEGMENT || !is_plain {
+        return None;
+    }
+    let count = length.div_ceil(SEGMENT);
+    let rows = layout.outer_count() * if shape == Shape::Together { layout.rows } else { layout.columns };
+    let mut bytes = 0;
+    let offsets = program.phases.iter().flat_map(|phase| &phase.reduces).map(|reduce| {
+        let offset = bytes;
+        bytes += (count * rows * program.slots[reduce.lanes].bytes).next_multiple_of(64);
+        offset
+    });
+    Some(Segments { count, offsets: offsets.collect(), bytes })
+}
+
+/// Binds an array that something other than a kernel goes through, and its strides in bytes.
+pub(crate) fn bind_access(
+    plan: &Plan,
+    access: &Access,
+    extents: &[usize],
+    sizes: &[i64],
+    element: artifact_ir::types::ElementType,
+) -> Result<(Operand, Vec<isize>), CpuError> {
+    let width = element.bytes();
+    let binder = Binder { plan, sizes, extents, is_empty: extents.contains(&0) };
+    let strides = binder.byte_strides(access, width)?;
+    Ok((Operand { source: binder.array(access, width)?, width }, strides))
+}
+
+struct Binder<'a> {
+    plan: &'a Plan,
+    sizes: &'a [i64],
+    extents: &'a [usize],
+    is_empty: bool,
+}
+
+impl Binder<'_> {
+    fn size(&self, id: artifact_lower::SizeId) -> i64 {
+        self.sizes.get(id.index()).copied().unwrap_or(0)
+    }
+
+    fn byte_strides(&self, access: &Access, width: usize) -> Result<Vec<isize>, CpuError> {
+        let bytes = |stride: &artifact_lower::SizeId| {
+            let bytes = self.size(*stride).checked_mul(width as i64);
+            bytes.and_then(|bytes| isize::try_from(bytes).ok()).ok_or_else(|| CpuError::bounds("a stride is too large"))
+        };
+        access.strides.iter().map(bytes).collect()
+    }
+
+    /// Checks that no position lies outside of the buffer.
+    fn array(&self, access: &Access, width: usize) -> Result<OperandSource, CpuError> {
+        let buffer = &self.plan.buffers[access.buffer];
+        let count = i128::from(self.size(buffer.count));
+        let (mut low, mut high) = (i128::from(self.size(access.offset)), i128::from(self.size(access.offset)));
+        let spans = access.strides.iter().zip(self.extents).map(|(stride, extent)| (self.size(*stride), *extent as i128 - 1));
+        let starts = access.starts.iter().map(|start| (self.size(start.stride), i128::from(self.size(start.max).max(0))));
+        for (stride, last) in spans.chain(starts) {
+            let reach = i128::from(stride) * last;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        if !self.is_empty && (low < 0 || high >= count) {
+            return Err(CpuError::bounds("a kernel reaches beyond its arrays"));
+        }
+        let starts = access.starts.iter().map(|start| Start {
+            buffer: start.index.index(),
+            element: self.plan.buffers[start.index].storage_type(),
+            max: self.size(start.max).max(0),
+            stride_bytes: self.size(start.stride) * width as i64,
+        });
+        let offset = usize::try_from(self.size(access.offset)).unwrap_or(0) * width;
+        Ok(OperandSource::Array { buffer: access.buffer.index(), offset, starts: starts.collect() })
+    }
+}
+
+impl Operand {
+    /// The address of the first element, or the number there.
+    ///
+    /// # Safety
+    /// `buffers` must point to the buffers of the plan that the operand was bound for.
+    pub(crate) unsafe fn resolve(&self, buffers: &[*mut u8]) -> Resolved {
+        match &self.source {
+            OperandSource::Position { start, .. } => Resolved::Position(*start),
+            OperandSource::Array { buffer, offset, starts } => {
+                let mut address = buffers[*buffer].wrapping_add(*offset);
+                for start in starts {
+                    // SAFETY: the buffer holds one integer of this type.
+                    let index = unsafe { integer(buffers[start.buffer], start.element) };
+                    address = address.wrapping_offset((index.clamp(0, start.max) * start.stride_bytes) as isize);
+                }
+                Resolved::Array(address)
+            }
+        }
+    }
+}
+
+/// Reads an integer.
+///
+/// # Safety
+/// The address must hold an element of this type.
+pub(crate) unsafe fn integer(address: *const u8, element: artifact_ir::types::ElementType) -> i64 {
+    let mut bytes = [0_u8; 8];
+    let width = element.bytes().min(8);
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy_nonoverlapping(address, bytes.as_mut_ptr(), width) };
+    let value = i64::from_le_bytes(bytes);
+    let shift = 64 - 8 * width as u32;
+    if element.is_signed_integer() {
+        value << shift >> shift
+    } else {
+        // An unsigned number of 64 bits beyond the signed ones is beyond every array.
+        if value < 0 { i64::MAX } else { value }
+    }
+}
