@@ -107,7 +107,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-cpu-routine",
         uses: &["artifact-ir"],
-        tests_use: &["artifact-eval", "artifact-core"],
+        tests_use: &["artifact-eval", "artifact-core", "artifact-stablehlo"],
     },
     Layer {
         name: "artifact-engine",

@@ -1,0 +1,5 @@
+//! Functions of real numbers.
+
+use super::Registry;
+
+pub(super) fn register(_registry: &mut Registry) {}

@@ -1,0 +1,35 @@
+//! Routines that move elements.
+
+use super::{Registry, compile_here, each, each_integer, width_of};
+use crate::element::{Brain, Complex, Element, Half};
+use crate::map::Zip1;
+use crate::movement;
+use crate::op::TileOp;
+
+compile_here!();
+
+pub(super) fn register(registry: &mut Registry) {
+    macro_rules! width {
+        ($ty:ty) => {
+            let width = width_of::<$ty>();
+            registry.routine::<Here, Zip1<movement::Copy<$ty>>>(TileOp::Copy(width));
+            registry.simple::<Here, movement::Fill<$ty>>(TileOp::Fill(width));
+            registry.simple::<Here, movement::GatherStrided<$ty>>(TileOp::GatherStrided(width));
+            registry.simple::<Here, movement::ScatterStrided<$ty>>(TileOp::ScatterStrided(width));
+            registry.simple::<Here, movement::Transpose<movement::Plain<$ty>>>(TileOp::Transpose(width));
+        };
+    }
+    macro_rules! affine {
+        ($ty:ty) => {
+            registry.simple::<Here, movement::AffineFill<$ty>>(TileOp::Affine(<$ty>::TYPE));
+        };
+    }
+    macro_rules! affine_integer {
+        ($ty:ty, $same:ty) => {
+            registry.simple::<Here, movement::AffineFill<$same>>(TileOp::Affine(<$ty>::TYPE));
+        };
+    }
+    each!(width: u8, u16, u32, u64, Complex<f64>);
+    each!(affine: Half, Brain, f32, f64, Complex<f32>, Complex<f64>);
+    each_integer!(affine_integer);
+}

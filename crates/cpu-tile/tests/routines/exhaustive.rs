@@ -1,0 +1,1 @@
+//! Functions over all of `f32`.
