@@ -20,6 +20,7 @@ mod bind;
 mod code;
 mod error;
 mod evaluate;
+mod instance;
 mod kernel;
 mod launch;
 mod layout;
@@ -33,3 +34,46 @@ mod target;
 
 pub use error::{CpuError, CpuErrorKind};
 pub use target::Target;
+
+/// For tests of the parts of the engine: compiles, binds and runs a plan in one go. Arguments and results are the bytes of arrays.
+///
+/// # Errors
+/// [`CpuError`].
+#[doc(hidden)]
+pub fn run_once(
+    plan: artifact_lower::Plan,
+    target: Target,
+    threads: usize,
+    values: &artifact_dims::Assignment,
+    arguments: &[Vec<u8>],
+) -> Result<(Vec<Vec<u8>>, artifact_eval::Outcome), CpuError> {
+    use artifact_core::entity::EntityId as _;
+    let instance = instance::Instance::new(loaded::Loaded::new(loaded::compile(plan, target)?)?);
+    let binding = instance.binding(values)?;
+    let mut sizes = Vec::new();
+    instance::for_each_array(&instance.loaded.plan.results, &mut |buffer| {
+        sizes.push(binding.bound.buffers[buffer.index()].bytes);
+    });
+    let inputs = arguments.iter().map(|bytes| memory::Block::new(bytes.len())).collect::<Result<Vec<_>, _>>()?;
+    for (block, bytes) in inputs.iter().zip(arguments) {
+        // SAFETY: the block has so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.data(), bytes.len()) };
+    }
+    let outputs = sizes.iter().map(|bytes| memory::Block::new(*bytes)).collect::<Result<Vec<_>, _>>()?;
+    let pool = artifact_cpu_routine::pool::Pool::new(threads);
+    let call = instance::Call {
+        pool: &pool,
+        stop: &std::sync::atomic::AtomicBool::new(false),
+        options: artifact_eval::Options::default(),
+        observer: None,
+    };
+    let addresses: Vec<*const u8> = inputs.iter().map(|block| block.data().cast_const()).collect();
+    let results: Vec<*mut u8> = outputs.iter().map(memory::Block::data).collect();
+    // SAFETY: each block is as large as its array.
+    let outcome = unsafe { instance.run(&binding, &addresses, &results, call)? };
+    let bytes = outputs.iter().zip(sizes).map(|(block, bytes)| {
+        // SAFETY: the block has so many bytes.
+        unsafe { std::slice::from_raw_parts(block.data(), bytes) }.to_vec()
+    });
+    Ok((bytes.collect(), outcome))
+}

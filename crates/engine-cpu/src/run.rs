@@ -38,7 +38,7 @@ pub(crate) struct Runner<'a> {
     /// What evaluated steps say besides their results.
     pub(crate) outcome: Outcome,
     /// Called before and after each step, when somebody wants to know how long it takes.
-    pub(crate) observer: Option<&'a mut dyn FnMut(u32, std::time::Duration)>,
+    pub(crate) observer: Option<&'a dyn Fn(u32, std::time::Duration)>,
 }
 
 impl Runner<'_> {
@@ -55,7 +55,7 @@ impl Runner<'_> {
             let begin = self.observer.is_some().then(std::time::Instant::now);
             // SAFETY: the caller's promise.
             unsafe { self.step(step) }.map_err(|error| error.at(step.source))?;
-            if let (Some(begin), Some(observer)) = (begin, &mut self.observer) {
+            if let (Some(begin), Some(observer)) = (begin, self.observer) {
                 observer(step.number, begin.elapsed());
             }
         }

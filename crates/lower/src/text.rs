@@ -51,11 +51,9 @@ fn level(level: Level) -> &'static str {
 }
 
 fn write_kernel(text: &mut String, name: &str, kernel: &Kernel) -> std::fmt::Result {
-    writeln!(
-        text,
-        "kernel {name} rows {} columns {} {{",
-        kernel.parallel, kernel.inner
-    )?;
+    let apart = if kernel.columns == Columns::Apart { " apart" } else { "" };
+    let (rows, columns) = (kernel.parallel, kernel.inner);
+    writeln!(text, "kernel {name} rows {rows} columns {columns}{apart} {{")?;
     for (index, input) in kernel.inputs.iter().enumerate() {
         let kind = match input.kind {
             InputKind::Array => "array",

@@ -7,7 +7,7 @@ use artifact_ir::types::ElementType;
 use artifact_lower::kernel::{Instr, InstrId, InstrKind, Kernel};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I8X16, I16, I32, I32X4, I64, I64X2, Type};
-use cranelift_codegen::ir::{Endianness, InstBuilder as _, MemFlags, Value};
+use cranelift_codegen::ir::{Endianness, InstBuilder as _, MemFlagsData, Value};
 use cranelift_frontend::FunctionBuilder;
 
 use super::vector_type;
@@ -21,13 +21,13 @@ pub(super) struct Lanes {
 
 type Builder<'a, 'b> = &'a mut FunctionBuilder<'b>;
 
-fn memory() -> MemFlags {
+fn memory() -> MemFlagsData {
     // Accesses stay within arrays, at any alignment.
-    MemFlags::new().with_notrap()
+    MemFlagsData::new().with_notrap()
 }
 
-fn bits() -> MemFlags {
-    MemFlags::new().with_endianness(Endianness::Little)
+fn bits() -> MemFlagsData {
+    MemFlagsData::new().with_endianness(Endianness::Little)
 }
 
 const fn scalar_type(element: ElementType) -> Type {

@@ -11,10 +11,10 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I64, Type};
 use cranelift_codegen::ir::{
-    AbiParam, BlockArg, Function, InstBuilder as _, MemFlags, SigRef, Signature, StackSlotData, StackSlotKind, UserFuncName,
+    AbiParam, BlockArg, Function, InstBuilder as _, MemFlagsData, SigRef, Signature, StackSlotData, StackSlotKind, UserFuncName,
     Value,
 };
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable as _};
 use cranelift_codegen::{Context, isa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -65,7 +65,8 @@ impl Compiler {
     pub(crate) fn phase(&mut self, kernel: &Kernel, program: &Program, phase: &Phase) -> Result<Vec<u8>, CodegenError> {
         self.context.clear();
         self.context.func = Function::with_name_signature(UserFuncName::default(), phase_signature());
-        emit(&mut self.context.func, &mut self.builder, kernel, program, phase);
+        let config = self.isa.frontend_config();
+        emit(&mut self.context.func, &mut self.builder, kernel, program, phase, config);
         let compiled = self.context.compile(&*self.isa, &mut ControlPlane::default());
         let compiled = compiled.map_err(|error| CodegenError(format!("{:?}", error.inner)))?;
         if !compiled.buffer.relocs().is_empty() {
@@ -102,6 +103,7 @@ fn emit(
     kernel: &Kernel,
     program: &Program,
     phase: &Phase,
+    config: TargetFrontendConfig,
 ) {
     let mut builder = FunctionBuilder::new(function, context);
     let block = builder.create_block();
@@ -119,7 +121,7 @@ fn emit(
     }
     emitter.builder.ins().return_(&[]);
     emitter.builder.seal_all_blocks();
-    emitter.builder.finalize();
+    emitter.builder.finalize(config);
 }
 
 struct Emitter<'a> {
@@ -161,7 +163,7 @@ impl Emitter<'_> {
     }
 
     fn load_word(&mut self, base: Value, offset: i32) -> Value {
-        self.builder.ins().load(I64, MemFlags::trusted(), base, offset)
+        self.builder.ins().load(I64, MemFlagsData::trusted(), base, offset)
     }
 
     /// Lays out the tiles of a call.
@@ -171,7 +173,7 @@ impl Emitter<'_> {
         for (position, slot_of) in slots.iter().take(TILES_MAX).enumerate() {
             for part in [0, 8] {
                 let value = self.load_word(self.tiles, *slot_of as i32 * TILE_BYTES + part);
-                self.builder.ins().stack_store(value, slot, position as i32 * TILE_BYTES + part);
+                self.builder.ins().stack_store(I64, value, slot, position as i32 * TILE_BYTES + part);
             }
         }
         self.builder.ins().stack_addr(I64, slot, 0)

@@ -1,0 +1,197 @@
+//! Calls of a loaded plan: bindings by their sizes, memory that is kept for the next call.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use artifact_core::entity::EntityId as _;
+use artifact_cpu_routine::pool::Pool;
+use artifact_cpu_routine::workspace::Workspace;
+use artifact_dims::Assignment;
+use artifact_eval::{Options, Outcome};
+use artifact_lower::plan::{BufferId, Slot};
+
+use crate::bind::{Bound, Place, bind};
+use crate::error::CpuError;
+use crate::loaded::Loaded;
+use crate::machine::Machine;
+use crate::memory::{Block, Scratch};
+use crate::run::Runner;
+
+/// Bindings that are kept at most; with more, all are made again as they are needed.
+const BINDINGS_MAX: usize = 256;
+
+/// A loaded plan and what its calls leave for each other.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    pub(crate) loaded: Loaded,
+    bindings: Mutex<HashMap<Vec<i64>, Arc<Binding>>>,
+    /// The dimension variables, in order of the key of a binding.
+    variables: Vec<artifact_dims::Variable>,
+}
+
+/// A bound plan, and memory for calls of it.
+#[derive(Debug)]
+pub(crate) struct Binding {
+    pub(crate) bound: Bound,
+    idle: Mutex<Vec<Memory>>,
+}
+
+/// The memory of one call at a time.
+#[derive(Debug)]
+struct Memory {
+    arena: Block,
+    scratch: Scratch,
+    workspace: Workspace,
+    /// Where each buffer lies; arguments and results are filled in for each call.
+    buffers: Vec<Address>,
+    /// Constants that are repetitions of one element.
+    _splats: Vec<Block>,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+struct Address(*mut u8);
+
+// SAFETY: addresses of memory that the owner of the list keeps alive, and uses alone.
+unsafe impl Send for Address {}
+
+/// How a call is made.
+pub(crate) struct Call<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) options: Options,
+    pub(crate) observer: Option<&'a dyn Fn(u32, std::time::Duration)>,
+}
+
+impl Instance {
+    pub(crate) fn new(loaded: Loaded) -> Self {
+        let variables = loaded.plan.sizes.variables().into_iter().collect();
+        Self { loaded, bindings: Mutex::new(HashMap::new()), variables }
+    }
+
+    /// The plan for these values of its variables.
+    pub(crate) fn binding(&self, values: &Assignment) -> Result<Arc<Binding>, CpuError> {
+        let key: Vec<i64> = self.variables.iter().map(|name| values.get(name).unwrap_or(i64::MIN)).collect();
+        if let Some(binding) = lock(&self.bindings).get(&key) {
+            return Ok(Arc::clone(binding));
+        }
+        let bound = bind(&self.loaded, values)?;
+        let binding = Arc::new(Binding { bound, idle: Mutex::new(Vec::new()) });
+        let mut bindings = lock(&self.bindings);
+        if bindings.len() >= BINDINGS_MAX {
+            bindings.clear();
+        }
+        Ok(Arc::clone(bindings.entry(key).or_insert(binding)))
+    }
+
+    /// Runs the plan on arguments, and leaves its results.
+    ///
+    /// # Safety
+    /// There must be an address for each array of the arguments and the results in order, of as many bytes as the binding says,
+    /// aligned to 64 bytes; those of results belong to the call alone.
+    pub(crate) unsafe fn run(
+        &self,
+        binding: &Binding,
+        arguments: &[*const u8],
+        results: &[*mut u8],
+        call: Call<'_>,
+    ) -> Result<Outcome, CpuError> {
+        let idle = lock(&binding.idle).pop();
+        let mut memory = match idle {
+            Some(memory) => memory,
+            None => Memory::new(&binding.bound, call.pool)?,
+        };
+        let plan = &self.loaded.plan;
+        let mut arguments = arguments.iter();
+        for_each_array(&plan.arguments, &mut |buffer| {
+            if let Some(address) = arguments.next() {
+                memory.buffers[buffer.index()] = Address(address.cast_mut());
+            }
+        });
+        let mut results = results.iter();
+        for_each_array(&plan.results, &mut |buffer| {
+            if let Some(address) = results.next() {
+                memory.buffers[buffer.index()] = Address(*address);
+            }
+        });
+        let Memory { scratch, workspace, buffers, .. } = &mut memory;
+        // SAFETY: an address is a pointer.
+        let addresses = unsafe { std::slice::from_raw_parts(buffers.as_ptr().cast::<*mut u8>(), buffers.len()) };
+        let mut runner = Runner {
+            loaded: &self.loaded,
+            bound: &binding.bound,
+            machine: Machine::new(self.loaded.target.level(), &self.loaded.evaluators),
+            buffers: addresses,
+            scratch,
+            workspace,
+            parallel: call.pool.stoppable(call.stop),
+            stop: call.stop,
+            options: call.options,
+            outcome: Outcome::default(),
+            observer: call.observer,
+        };
+        // SAFETY: the arena and the constants are those of the binding, the rest is the caller's promise.
+        unsafe { runner.steps(&binding.bound.steps)? };
+        let outcome = runner.outcome;
+        lock(&binding.idle).push(memory);
+        Ok(outcome)
+    }
+}
+
+/// Visits the arrays of slots in order.
+pub(crate) fn for_each_array(slots: &[Slot], visit: &mut dyn FnMut(BufferId)) {
+    for slot in slots {
+        match slot {
+            Slot::Array(buffer) => visit(*buffer),
+            Slot::Token => {}
+            Slot::Tuple(parts) => for_each_array(parts, visit),
+        }
+    }
+}
+
+impl Memory {
+    fn new(bound: &Bound, pool: &Pool) -> Result<Self, CpuError> {
+        let arena = Block::new(bound.arena_bytes)?;
+        let scratch = Scratch::new(pool.parallel().slots(), bound.scratch_bytes, bound.shared_bytes)?;
+        let mut splats = Vec::new();
+        let mut buffers = Vec::with_capacity(bound.buffers.len());
+        for buffer in &bound.buffers {
+            buffers.push(Address(match &buffer.place {
+                Place::Argument | Place::Result => std::ptr::null_mut(),
+                Place::Arena(offset) => arena.data().wrapping_add(*offset),
+                Place::Constant(literal) => match (literal.as_dense(), literal.as_splat()) {
+                    (Some(bytes), _) => bytes.as_ptr().cast_mut(),
+                    (None, element) => {
+                        let block = Block::new(buffer.bytes)?;
+                        repeat(&block, element.unwrap_or_default());
+                        splats.push(block);
+                        splats.last().map_or(std::ptr::null_mut(), Block::data)
+                    }
+                },
+            }));
+        }
+        Ok(Self { arena, scratch, workspace: Workspace::new(), buffers, _splats: splats })
+    }
+}
+
+impl Binding {
+    /// Bytes that a call of it takes besides its arguments and results.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        (self.bound.arena_bytes + self.bound.shared_bytes) as u64
+    }
+}
+
+/// Fills memory with one element.
+fn repeat(block: &Block, element: &[u8]) {
+    for start in (0..block.bytes()).step_by(element.len().max(1)) {
+        let length = element.len().min(block.bytes() - start);
+        // SAFETY: so many bytes are left.
+        unsafe { std::ptr::copy_nonoverlapping(element.as_ptr(), block.data().add(start), length) };
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is whole after every statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
