@@ -223,7 +223,7 @@ impl Binder<'_> {
         self.specialise(function, operands, results);
         let of = |operands: &[Operand]| -> Option<Vec<BufferId>> {
             let array = |operand: &Operand| match operand {
-                Operand::Array(buffer) => Some(*buffer),
+                Operand::Array(buffer, _) => Some(*buffer),
                 Operand::Token | Operand::Tuple(_) => None,
             };
             operands.iter().map(array).collect()
@@ -260,7 +260,12 @@ impl Binder<'_> {
 
     fn type_of(&self, operand: &Operand) -> Type {
         match operand {
-            Operand::Array(buffer) => Type::Tensor(Arc::clone(&self.buffers[buffer.index()].ty)),
+            Operand::Array(buffer, dims) => {
+                let dims = dims.iter().map(|dim| self.sizes[dim.index()].unsigned_abs());
+                let dims: Vec<u64> = dims.collect();
+                let element = self.buffers[buffer.index()].ty.element.clone();
+                Type::from(TensorType::of_static(&dims, element))
+            }
             Operand::Token => Type::Token,
             Operand::Tuple(parts) => Type::Tuple(parts.iter().map(|part| self.type_of(part)).collect()),
         }

@@ -10,29 +10,38 @@ use artifact_ir::literal::Literal;
 use artifact_ir::module::{Body, Function, FunctionId, Module, NewOperation, Parameter};
 use artifact_ir::location::LocationId;
 use artifact_ir::op::{Control, Op};
-use artifact_ir::types::{Dim, ElementType, TensorType, Type};
+use artifact_ir::types::{ElementType, TensorType, Type};
 
 use crate::kernel::stages::Evaluated;
 
-/// One elementwise operation as a program of its own, for vectors of any length.
+/// One elementwise operation, for rows of any length.
 #[derive(Debug)]
 pub(crate) struct ElementEvaluator {
-    module: Module,
-    entry: FunctionId,
+    op: Op,
     operands: Vec<ElementType>,
     result: ElementType,
 }
 
 impl ElementEvaluator {
     pub(crate) fn new(operation: &Evaluated) -> Self {
-        let vector = |element: &ElementType| Type::from(TensorType::new([Dim::Unknown], *element));
-        let types: Vec<Type> = operation.operands.iter().map(vector).collect();
-        let result = vector(&operation.result);
+        let Evaluated { op, operands, result } = operation.clone();
+        Self { op, operands, result }
+    }
+
+    pub(crate) fn operand_count(&self) -> usize {
+        self.operands.len()
+    }
+
+    /// The operation as a program of its own, for rows of this length.
+    fn program(&self, columns: usize) -> (Module, FunctionId) {
+        let row = |element: &ElementType| Type::tensor(&[columns as u64], *element);
+        let types: Vec<Type> = self.operands.iter().map(row).collect();
+        let result = row(&self.result);
         let mut body = Body::new();
         let block = body.add_block(body.root);
         let operands: Vec<_> =
             types.iter().map(|ty| body.add_argument(block, ty.clone(), LocationId::UNKNOWN)).collect();
-        let id = body.add_op(block, NewOperation::new(operation.op.clone(), operands), [result.clone()]);
+        let id = body.add_op(block, NewOperation::new(self.op.clone(), operands), [result.clone()]);
         let results = body.ops[id].results.clone();
         body.add_op(block, NewOperation::new(Op::from(Control::FuncReturn), results), Vec::new());
         let mut function = Function::new("main");
@@ -41,11 +50,7 @@ impl ElementEvaluator {
         function.body = Some(body);
         let mut module = Module::new();
         let entry = module.add_function(function);
-        Self { module, entry, operands: operation.operands.clone(), result: operation.result }
-    }
-
-    pub(crate) fn operand_count(&self) -> usize {
-        self.operands.len()
+        (module, entry)
     }
 
     /// Computes a rectangle: the destination is the first tile.
@@ -54,6 +59,7 @@ impl ElementEvaluator {
     /// The tiles must be rectangles of so many rows and columns of elements of the operation's types.
     pub(crate) unsafe fn run(&self, rows: usize, columns: usize, tiles: &[Tile]) -> Result<(), EvalError> {
         let [to, from @ ..] = tiles else { return Ok(()) };
+        let (module, entry) = self.program(columns);
         for row in 0..rows {
             let operands = from.iter().zip(&self.operands).map(|(tile, element)| {
                 let length = columns * element.bytes();
@@ -62,7 +68,7 @@ impl ElementEvaluator {
                 tensor(*element, columns, bytes.to_vec()).map(Value::Tensor)
             });
             let operands = operands.collect::<Result<Vec<_>, _>>()?;
-            let outcome = evaluate(&self.module, self.entry, operands, &Options::default())?;
+            let outcome = evaluate(&module, entry, operands, &Options::default())?;
             let length = columns * self.result.bytes();
             let result = outcome.results.first().map(Value::as_tensor).transpose()?.map(Tensor::bytes);
             if let Some(result) = result.filter(|bytes| bytes.len() == length) {

@@ -13,6 +13,7 @@ use artifact_eval::tensor::Tensor;
 use artifact_eval::{Options, Outcome, Value, evaluate};
 use artifact_ir::literal::Literal;
 use artifact_ir::module::FunctionId;
+use artifact_ir::types::Type;
 use artifact_lower::plan::Operand;
 use smallvec::SmallVec;
 
@@ -150,7 +151,8 @@ impl Runner<'_> {
         results: &[Operand],
     ) -> Result<(), CpuError> {
         // SAFETY: the caller's promise.
-        let inputs = operands.iter().map(|operand| unsafe { self.value(operand) });
+        let parameters = self.bound.library.functions[function].arguments.iter();
+        let inputs = operands.iter().zip(parameters).map(|(operand, parameter)| unsafe { self.value(operand, &parameter.ty) });
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         let outcome = evaluate(&self.bound.library, function, inputs, &self.options)?;
         for (operand, value) in results.iter().zip(&outcome.results) {
@@ -164,20 +166,22 @@ impl Runner<'_> {
         Ok(())
     }
 
-    unsafe fn value(&self, operand: &Operand) -> Result<Value, CpuError> {
+    unsafe fn value(&self, operand: &Operand, ty: &Type) -> Result<Value, CpuError> {
         Ok(match operand {
             Operand::Token => Value::Token,
             Operand::Tuple(parts) => {
                 // SAFETY: the caller's promise.
-                let parts = parts.iter().map(|part| unsafe { self.value(part) });
+                let types = if let Type::Tuple(types) = ty { types } else { &Arc::default() };
+                let parts = parts.iter().zip(types.iter()).map(|(part, ty)| unsafe { self.value(part, ty) });
                 Value::Tuple(parts.collect::<Result<Arc<[Value]>, _>>()?)
             }
-            Operand::Array(buffer) => {
+            Operand::Array(buffer, _) => {
                 let own = &self.bound.buffers[buffer.index()];
                 // SAFETY: the buffer has so many bytes.
                 let bytes = unsafe { std::slice::from_raw_parts(self.buffers[buffer.index()], own.bytes) };
                 let refused = |error: &dyn std::fmt::Display| CpuError::input(error.to_string());
-                let literal = Literal::dense(Arc::clone(&own.ty), Blob::new(bytes.to_vec()));
+                let ty = ty.as_tensor().unwrap_or(&own.ty);
+                let literal = Literal::dense(Arc::clone(ty), Blob::new(bytes.to_vec()));
                 let literal = literal.map_err(|error| refused(&error))?;
                 Value::Tensor(Tensor::from_literal(&literal).map_err(|error| refused(&error))?)
             }
@@ -186,7 +190,7 @@ impl Runner<'_> {
 
     unsafe fn keep(&self, operand: &Operand, value: &Value) -> Result<(), CpuError> {
         match (operand, value) {
-            (Operand::Array(buffer), Value::Tensor(tensor)) => {
+            (Operand::Array(buffer, _), Value::Tensor(tensor)) => {
                 let own = &self.bound.buffers[buffer.index()];
                 let bytes = tensor.bytes();
                 if bytes.len() != own.bytes {

@@ -247,7 +247,10 @@ impl Emitter<'_> {
     fn operands(&mut self, values: &[Value]) -> Result<Vec<Operand>, LowerError> {
         let operand = |value: &Value| {
             Ok(match value {
-                Value::Tensor(tensor) => Operand::Array(self.buffer(*tensor)?),
+                Value::Tensor(tensor) => {
+                    let dims = self.builder.traced.tensors[*tensor].dims.clone();
+                    Operand::Array(self.buffer(*tensor)?, dims)
+                }
                 Value::Token => Operand::Token,
                 Value::Tuple(values) => Operand::Tuple(self.operands(values)?),
             })

@@ -155,8 +155,12 @@ impl Cluster {
     fn passes_on(&self) -> bool {
         let mut made: HashMap<TensorId, Level> = HashMap::new();
         let written = self.writes();
+        let mut stored = HashSet::new();
         for (node, level) in &self.members {
             for term in &node.values {
+                if starts_of(term).any(|start| written.contains(&start)) {
+                    return false;
+                }
                 let Term::Load { tensor, at, .. } = term else {
                     continue;
                 };
@@ -183,6 +187,10 @@ impl Cluster {
             }
             for store in &node.stores {
                 if starts_from(store).any(|start| made.contains_key(&start)) {
+                    return false;
+                }
+                // What is written twice is written in order.
+                if !stored.insert(store.tensor) {
                     return false;
                 }
                 if is_identity(store, node, *level, self) {
@@ -236,6 +244,16 @@ pub(crate) fn reads(node: &Node) -> impl Iterator<Item = TensorId> {
             .iter()
             .flat_map(|store| starts_from(store).collect::<Vec<_>>()),
     )
+}
+
+/// Tensors that a value's position is read from.
+fn starts_of(term: &Term) -> impl Iterator<Item = TensorId> {
+    let at = match term {
+        Term::Load { at, .. } => at.as_slice(),
+        Term::Position { at, .. } => std::slice::from_ref(at),
+        _ => &[],
+    };
+    at.iter().flat_map(|index| index.starts.iter().map(|start| start.0))
 }
 
 fn starts_from(store: &Store) -> impl Iterator<Item = TensorId> {

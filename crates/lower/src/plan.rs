@@ -5,7 +5,7 @@ use artifact_core::entity_id;
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
-use artifact_ir::types::{Element, ElementType, Type};
+use artifact_ir::types::{Element, ElementType};
 
 use crate::kernel::Kernel;
 use crate::sizes::{SizeId, Sizes};
@@ -145,8 +145,8 @@ pub enum StepKind {
 /// What an operation takes or gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// An array, of this type but for its sizes.
-    Array(BufferId),
+    /// An array: a buffer, seen in this shape.
+    Array(BufferId, Vec<SizeId>),
     /// A token.
     Token,
     /// A tuple.
@@ -234,13 +234,4 @@ impl Plan {
             .map(|dim| sizes[dim.index()])
             .collect()
     }
-}
-
-/// The types of a function's arguments and results, as the library holds them.
-#[derive(Clone, Debug)]
-pub struct OperationType {
-    /// Of the operands.
-    pub operands: Vec<Type>,
-    /// Of the results.
-    pub results: Vec<Type>,
 }

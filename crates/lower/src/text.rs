@@ -267,7 +267,7 @@ fn product_text(plan: &Plan, product: &Product) -> String {
 
 fn operand(own: &Operand) -> String {
     match own {
-        Operand::Array(buffer) => format!("b{}", buffer.index()),
+        Operand::Array(buffer, _) => format!("b{}", buffer.index()),
         Operand::Token => "token".to_owned(),
         Operand::Tuple(operands) => {
             format!(

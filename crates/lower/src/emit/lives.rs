@@ -117,7 +117,7 @@ fn of_access(access: &Access) -> Vec<BufferId> {
 
 fn of_operand(operand: &Operand) -> Vec<BufferId> {
     match operand {
-        Operand::Array(buffer) => vec![*buffer],
+        Operand::Array(buffer, _) => vec![*buffer],
         Operand::Token => Vec::new(),
         Operand::Tuple(operands) => operands.iter().flat_map(of_operand).collect(),
     }

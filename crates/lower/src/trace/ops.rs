@@ -2,7 +2,7 @@
 
 use artifact_ir::literal::Literal;
 use artifact_ir::module::Operation;
-use artifact_ir::op::{Chlo, Contraction, Creation, Elementwise, Op, Reduction, Sharding};
+use artifact_ir::op::{Chlo, Contraction, Creation, Elementwise, Op, Reduction, Sharding, Testing};
 use artifact_ir::types::{Element, TensorType};
 
 use super::{Frame, Tracer};
@@ -33,6 +33,10 @@ impl<'m> Tracer<'m> {
                 Sharding::ShardingConstraint(_) | Sharding::Reshard(_) | Sharding::PropagationBarrier(_),
             ) => {
                 return frame.operands(op);
+            }
+            Op::Testing(Testing::Probe(_)) => {
+                // What it records is read by other operations, all of which one run of the evaluator must do.
+                return Err(LowerError::unsupported("a probe has no place in a plan", op.source));
             }
             _ => None,
         };

@@ -137,6 +137,10 @@ impl<'m> Tracer<'m> {
         if trims {
             return Ok(None);
         }
+        let amounts = [&pad.edge_padding_low, &pad.edge_padding_high, &pad.interior_padding];
+        if amounts.into_iter().flatten().all(|amount| *amount == 0) {
+            return Ok(Some(operand));
+        }
         let base = self.view(ty, View::Broadcast(Vec::new()), value, op)?;
         let places = pad.edge_padding_low.iter().zip(&pad.interior_padding);
         let at = places
