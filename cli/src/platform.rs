@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use artifact_container::compat::IncompatibleKind;
-use artifact_engine::{Buffer, Value};
-use artifact_ir::types::{ElementType, Type};
+use artifact_engine::Value;
+use artifact_runtime::platform_position;
 
 use crate::failure::{Failure, Outcome};
 use crate::program::Program;
@@ -59,7 +59,9 @@ pub(crate) fn position(program: &Program, path: &Path, own: &str, wanted: Option
     let takes = program.conventions.platform_index;
     match program.signature().inputs.first().filter(|_| takes) {
         // Where any platform will do, JAX takes the first.
-        Some(index) => value(&index.ty, found.unwrap_or(0)).map(Position::Known),
+        Some(index) => platform_position(&index.ty, found.unwrap_or(0))
+            .map(Position::Known)
+            .map_err(|error| Failure::input(error.to_string())),
         None => Ok(Position::Untaken),
     }
 }
@@ -111,23 +113,4 @@ fn no_choice(path: &Path, platform: &str) -> Failure {
         path.display()
     );
     Failure::usage(what).hint("leave --platform out")
-}
-
-fn value(ty: &Type, position: usize) -> Outcome<Value> {
-    let refuse = || {
-        Failure::input(format!(
-            "the position of the platform is a {ty}, which is no integer"
-        ))
-    };
-    let tensor = ty
-        .as_tensor()
-        .filter(|tensor| tensor.rank() == 0)
-        .ok_or_else(refuse)?;
-    let narrow = || i32::try_from(position).map_err(|_| refuse());
-    let buffer = match tensor.element.as_plain() {
-        Some(ElementType::I32) => Buffer::of_numbers(&[], &[narrow()?]),
-        Some(ElementType::I64) => Buffer::of_numbers(&[], &[i64::from(narrow()?)]),
-        _ => return Err(refuse()),
-    };
-    buffer.map(Value::Array).map_err(|error| refuse().because(&error))
 }

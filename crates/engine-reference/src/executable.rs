@@ -102,7 +102,8 @@ impl Run<'_> {
             bytes_max: options.memory_limit_bytes,
         };
         let is_watched = watch.is_set() || options.profile;
-        let observer = is_watched.then(|| Arc::new(RunObserver::new(watch, options.profile)));
+        let observer =
+            is_watched.then(|| Arc::new(RunObserver::new(watch, options.profile.then_some(module))));
         let outcome = match &observer {
             None => eval::evaluate(module, entry, inputs, &limits),
             Some(observer) => {
@@ -116,7 +117,7 @@ impl Run<'_> {
         })?;
         arguments::put(&outcome.results, results)?;
         let mut report = report(outcome)?;
-        let steps = observer.and_then(|observer| observer.steps(module));
+        let steps = observer.and_then(|observer| observer.steps());
         report.profile = steps.map(|steps| Profile {
             steps,
             total: start.elapsed(),

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use artifact_engine::{EngineError, ProfileStep, Watch, Work};
 use artifact_eval::{EvalError, EvalErrorKind, Observer};
-use artifact_ir::module::{Body, Module, Operation};
+use artifact_ir::module::{Body, Module, OpId, Operation};
+use artifact_ir::op::Op;
 
 /// Watches one run.
 #[derive(Debug)]
@@ -14,21 +15,39 @@ pub(crate) struct RunObserver {
     watch: Watch,
     /// Why the watch ended the run.
     stopped: Mutex<Option<EngineError>>,
-    /// What ran, by the address of the operation in its module; `None` where nobody asked for it.
-    measured: Option<Mutex<HashMap<usize, ProfileStep>>>,
+    /// `None` where nobody asked for it.
+    measured: Option<Measured>,
+}
+
+/// A row for each operation. What a reduction, a sort or a scatter applies to elements is part of its row; what control flow runs
+/// has rows of its own.
+#[derive(Debug)]
+struct Measured {
+    /// The row of each operation, by its address in the module.
+    rows: HashMap<usize, Row>,
+    /// In the order of the program.
+    steps: Mutex<Vec<ProfileStep>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    position: usize,
+    /// Whether the operation is the one that the row is named after.
+    is_own: bool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Both are whole after each change.
+    // Each is whole after each change.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl RunObserver {
-    pub(crate) fn new(watch: Watch, measures: bool) -> Self {
+    /// Watches a run of `module`, which stays where it is for as long.
+    pub(crate) fn new(watch: Watch, measured: Option<&Module>) -> Self {
         Self {
             watch,
             stopped: Mutex::default(),
-            measured: measures.then(Mutex::default),
+            measured: measured.map(Measured::new),
         }
     }
 
@@ -38,14 +57,59 @@ impl RunObserver {
     }
 
     /// What was measured, in the order of the program.
-    pub(crate) fn steps(&self, module: &Module) -> Option<Vec<ProfileStep>> {
-        let mut measured = locked(self.measured.as_ref()?);
-        let bodies = module
-            .functions
-            .iter()
-            .filter_map(|(_, function)| function.body.as_ref());
-        let ops = bodies.flat_map(|body| body.ops.iter().map(|(_, op)| address(op)));
-        Some(ops.filter_map(|op| measured.remove(&op)).collect())
+    pub(crate) fn steps(&self) -> Option<Vec<ProfileStep>> {
+        let mut steps = std::mem::take(&mut *locked(&self.measured.as_ref()?.steps));
+        steps.retain(|step| step.calls > 0);
+        Some(steps)
+    }
+}
+
+impl Measured {
+    fn new(module: &Module) -> Self {
+        let mut rows = HashMap::new();
+        let mut steps = Vec::new();
+        let functions = module.functions.iter();
+        for body in functions.filter_map(|(_, function)| function.body.as_ref()) {
+            // An operation comes after the one that it is inside.
+            for (id, operation) in body.ops.iter() {
+                let named_after = named_after(body, id);
+                let known = rows.get(&address(&body.ops[named_after])).copied();
+                let position = known.map_or(steps.len(), |row: Row| row.position);
+                if known.is_none() {
+                    steps.push(step(&body.ops[named_after]));
+                }
+                let is_own = named_after == id;
+                rows.insert(address(operation), Row { position, is_own });
+            }
+        }
+        Self {
+            rows,
+            steps: Mutex::new(steps),
+        }
+    }
+}
+
+/// The outermost operation around one that does more than to hand values on, or itself.
+fn named_after(body: &Body, id: OpId) -> OpId {
+    let mut found = id;
+    let mut inside = id;
+    while let Some(around) = body.regions[body.blocks[body.ops[inside].block].region].parent {
+        if !matches!(body.ops[around].op, Op::Control(_) | Op::Sharding(_)) {
+            found = around;
+        }
+        inside = around;
+    }
+    found
+}
+
+fn step(operation: &Operation) -> ProfileStep {
+    ProfileStep {
+        name: operation.op.name().to_owned(),
+        kind: "interpret",
+        source: operation.source,
+        calls: 0,
+        time: Duration::ZERO,
+        work: Work::default(),
     }
 }
 
@@ -64,17 +128,16 @@ impl Observer for RunObserver {
 
     fn after(&self, operation: &Operation, body: &Body, own_time: Duration) {
         let Some(measured) = &self.measured else { return };
-        let mut measured = locked(measured);
-        let step = measured.entry(address(operation)).or_insert_with(|| ProfileStep {
-            name: operation.op.name().to_owned(),
-            kind: "interpret",
-            source: operation.source,
-            calls: 0,
-            time: Duration::ZERO,
-            work: Work::default(),
-        });
-        step.calls += 1;
-        step.time += own_time;
-        step.work = step.work.and(Work::of(operation, body));
+        let Some(row) = measured.rows.get(&address(operation)) else {
+            return;
+        };
+        let mut steps = locked(&measured.steps);
+        if let Some(step) = steps.get_mut(row.position) {
+            step.time += own_time;
+            if row.is_own {
+                step.calls += 1;
+                step.work = step.work.and(Work::of(operation, body));
+            }
+        }
     }
 }

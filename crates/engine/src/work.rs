@@ -15,7 +15,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work of one operation, of its regions apart.
+    /// The work of one operation. Regions of control flow count for themselves; what a reduction applies to elements counts as one
+    /// operation for each.
     #[must_use]
     pub fn of(operation: &Operation, body: &Body) -> Self {
         let tensors = |values: &[ValueId]| -> Vec<&TensorType> {

@@ -85,7 +85,7 @@ impl Definition {
             let ty = self.signature.inputs.first().map(|input| input.ty.clone());
             // Where any platform will do, JAX takes the first.
             self.platform_position = ty
-                .map(|ty| position_value(&ty, position.unwrap_or(0)))
+                .map(|ty| platform_position(&ty, position.unwrap_or(0)))
                 .transpose()?;
         }
         Ok(self)
@@ -93,7 +93,10 @@ impl Definition {
 }
 
 /// The position of a platform as a value of the type by which a program takes it.
-fn position_value(ty: &Type, position: usize) -> Result<Value, LoadError> {
+///
+/// # Errors
+/// [`LoadError::PlatformType`] for another type than `tensor<i32>` and `tensor<i64>`.
+pub fn platform_position(ty: &Type, position: usize) -> Result<Value, LoadError> {
     let refuse = || LoadError::PlatformType(ty.to_string());
     let element = ty
         .as_tensor()

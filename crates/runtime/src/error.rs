@@ -22,7 +22,7 @@ pub enum LoadError {
         engine: String,
     },
     /// The program asks for the position of its platform in a way that no value answers.
-    #[error("the program takes the position of its platform as a {0}, which is no integer")]
+    #[error("the position of the platform is a {0}, which is no integer")]
     PlatformType(String),
     /// A constant is too large.
     #[error("a constant cannot be passed on")]

@@ -35,7 +35,7 @@ mod session;
 mod variants;
 
 pub use binding::Binding;
-pub use definition::Definition;
+pub use definition::{Definition, platform_position};
 pub use error::{BindError, CallError, LoadError};
 pub use program::Program;
 pub use session::Session;
