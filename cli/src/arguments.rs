@@ -297,7 +297,7 @@ pub(crate) enum EngineName {
 /// What runs programs, and how far it may go.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArguments {
-    /// What runs programs; by default what ARTIFACT_ENGINE says, else `reference`
+    /// What runs programs; by default what ARTIFACT_ENGINE says, else the first of these
     #[arg(long, value_enum)]
     pub(crate) engine: Option<EngineName>,
     /// Let the values of a program take at most so many bytes (by default 8 GiB)

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use crate::arguments::{EngineArguments, EngineName};
 use crate::failure::{Failure, Outcome};
 
-/// What runs programs where nobody says another.
+/// What runs programs where nobody says another: the first that help lists.
 const DEFAULT: EngineName = EngineName::Reference;
 
 /// The one place that knows the engines.

@@ -167,7 +167,9 @@ fn sizes(ty: &Type) -> Sizes {
     let size = |dim: &Dim| {
         let size = dim.expression()?;
         let is_named = !size.variables().iter().any(Variable::is_anonymous);
-        is_named.then_some(size)
+        // One that is too long to be read again is as good as unknown.
+        let is_readable = size.to_string().parse::<Expr>().ok().as_ref() == Some(&size);
+        (is_named && is_readable).then_some(size)
     };
     Some(ty.as_tensor()?.dims.iter().map(size).collect())
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use artifact_dims::solve::{Mismatch, Size, solve};
+use artifact_dims::{Assignment, Expr, Range, Scope};
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::types::Type;
+use artifact_ir::types::{Dim, Type};
 
 use crate::completion::{self, Completion};
 use crate::error::EngineError;
@@ -23,11 +25,12 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Refuses arguments whose number, element types, ranks or numbers of sizes do not fit.
+    /// Refuses arguments that do not fit: by their number, their types, or sizes that contradict each other. What comes back are the
+    /// values of the dimension variables that follow from the arguments; there are none for a signature of numbers.
     ///
     /// # Errors
     /// Invalid input, with the first argument that does not fit.
-    pub fn check(&self, arguments: &[Argument<'_>]) -> Result<(), EngineError> {
+    pub fn check(&self, arguments: &[Argument<'_>]) -> Result<Assignment, EngineError> {
         let (want, got) = (self.arguments.len(), arguments.len());
         if want != got {
             let what = format!("the program takes {want} arguments, {got} were given");
@@ -43,7 +46,47 @@ impl Signature {
                 return Err(EngineError::invalid_input(what));
             }
         }
-        Ok(())
+        self.sizes(arguments)
+    }
+
+    /// The values of the dimension variables for arguments whose types fit.
+    fn sizes(&self, arguments: &[Argument<'_>]) -> Result<Assignment, EngineError> {
+        let mut sizes = Vec::new();
+        for (index, (declared, argument)) in self.arguments.iter().zip(arguments).enumerate() {
+            let array = argument.value().and_then(Value::as_array);
+            let (Type::Tensor(declared), Some(array)) = (declared, array) else {
+                continue;
+            };
+            for (dim, (declared, actual)) in declared.dims.iter().zip(array.shape()).enumerate() {
+                if let (Dim::Symbolic(specification), Ok(actual)) = (declared, i64::try_from(actual)) {
+                    sizes.push(Size {
+                        place: format!("argument {index}, dimension {dim}"),
+                        specification: specification.clone(),
+                        actual: Expr::constant(actual),
+                    });
+                }
+            }
+        }
+        if sizes.is_empty() {
+            return Ok(Assignment::new());
+        }
+        let variables = sizes.iter().flat_map(|size| size.specification.variables());
+        // What else is known of them is checked where they are bound; here they are sizes.
+        let scope = variables.fold(Scope::builder(), |scope, variable| {
+            scope.range(variable, Range::at_least(0))
+        });
+        let refuse = || EngineError::invalid_input("the sizes of the arguments do not fit");
+        let scope = scope.build().map_err(|error| refuse().because(error))?;
+        solve(&scope, &sizes, &Assignment::new()).or_else(|mismatches| {
+            let is_open = |failure: &Mismatch| matches!(failure, Mismatch::Unsolved { .. });
+            if !mismatches.failures.iter().all(is_open) {
+                return Err(refuse().because(mismatches));
+            }
+            // What no argument tells, nobody can contradict.
+            let found = mismatches.obtained.into_iter();
+            let number = |(variable, value, _): (_, Expr, _)| Some((variable, value.as_constant()?));
+            Ok(found.filter_map(number).collect())
+        })
     }
 }
 
@@ -52,9 +95,8 @@ fn fits(declared: &Type, value: &Value) -> bool {
         (Type::Token, Value::Token) => true,
         // Most arguments are arrays, for which no type need be made.
         (Type::Tensor(declared), Value::Array(buffer)) => {
-            let same_shape = |(declared, actual): (&artifact_ir::types::Dim, u64)| {
-                declared.as_static().is_none_or(|size| size == actual)
-            };
+            let same_shape =
+                |(declared, actual): (&Dim, u64)| declared.as_static().is_none_or(|size| size == actual);
             declared.element == buffer.ty().element
                 && declared.rank() == buffer.ty().rank()
                 && declared.dims.iter().zip(buffer.shape()).all(same_shape)
@@ -195,5 +237,57 @@ impl dyn Executable + '_ {
         let mut results = Vec::new();
         let report = self.run(arguments, &mut results, options)?;
         Ok(Outcome { results, report })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use artifact_ir::types::{ElementType, TensorType};
+
+    use super::*;
+    use crate::buffer::Buffer;
+
+    fn check(sizes: &[&str], actual: &[u64], want: Result<&str, &str>) {
+        let symbolic = |size: &&str| {
+            let size: Expr = size.parse().unwrap();
+            TensorType::new([Dim::from(size)], ElementType::I8).into()
+        };
+        let signature = Signature {
+            arguments: sizes.iter().map(symbolic).collect(),
+            results: Vec::new(),
+        };
+        let values: Vec<Value> = actual
+            .iter()
+            .map(|size| {
+                Buffer::of_numbers(&[*size], &vec![0_i8; *size as usize])
+                    .unwrap()
+                    .into()
+            })
+            .collect();
+        let arguments: Vec<Argument<'_>> = values.iter().map(Argument::from).collect();
+        let got = signature.check(&arguments);
+        match (&got, want) {
+            (Ok(got), Ok(want)) => assert_eq!(got.to_string(), want),
+            (Err(got), Err(want)) => assert!(got.to_string().contains(want), "{got}"),
+            _ => panic!("{sizes:?} of {actual:?} give {got:?}"),
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        check(&["3", "3"], &[3, 3], Ok(""));
+        check(
+            &["3"],
+            &[4],
+            Err("argument 0 is tensor<3xi8>, tensor<4xi8> was given"),
+        );
+        check(&["b", "2*b"], &[2, 4], Ok("b = 2"));
+        check(&["b", "2*b"], &[2, 5], Err("sizes of the arguments do not fit"));
+        check(&["b", "b"], &[0, 0], Ok("b = 0"));
+        check(&["b", "b"], &[2, 3], Err("sizes of the arguments do not fit"));
+        check(&["2*b"], &[3], Err("sizes of the arguments do not fit"));
+        // Neither follows from the product alone; whoever binds it knows more.
+        check(&["a*b", "c"], &[6, 2], Ok("c = 2"));
+        check(&["b"], &[], Err("takes 1 arguments, 0 were given"));
     }
 }

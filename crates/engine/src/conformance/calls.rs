@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::programs::{ADD, CHAIN};
+use artifact_ir::types::{Dim, Type};
+
+use super::programs::{ADD, CHAIN, ROWS};
 use super::{Check, Checked, Suite, array, call, ensure, told};
 use crate::executable::{Argument, Executable};
 use crate::options::ExecuteOptions;
@@ -39,7 +41,22 @@ fn signature(suite: &Suite<'_>) -> Checked {
     ensure(
         signature.arguments == ty.inputs && signature.results == ty.results,
         || format!("{signature:?}"),
-    )
+    )?;
+    // Where one executable serves every size, sizes of results follow or are unknown.
+    let program = suite.symbolic(ROWS)?;
+    let plan = told(suite.engine.plan(&program, &suite.options()))?;
+    if !plan.is_complete() {
+        return Ok(());
+    }
+    let executable = suite.executable(&program)?;
+    let dims = |ty: Option<&Type>| ty.and_then(Type::as_tensor).map(|ty| ty.dims.clone());
+    let signature = executable.signature();
+    let (rows, sums) = (dims(signature.arguments.first()), dims(signature.results.first()));
+    let follows = match (rows.as_deref(), sums.as_deref()) {
+        (Some([rows, _]), Some([sums])) => *sums == Dim::Unknown || sums == rows,
+        _ => false,
+    };
+    ensure(follows, || format!("{signature:?}"))
 }
 
 fn borrowed(suite: &Suite<'_>) -> Checked {

@@ -116,6 +116,11 @@ impl Suite<'_> {
 
     /// A program of which the open sizes of the arguments are `size0`, `size1` and so on, each at least 0.
     fn symbolic(&self, text: &str) -> Result<Program, String> {
+        self.named(text, |number| format!("size{number}"))
+    }
+
+    /// A program of which the open sizes of the arguments have names by their position, each at least 0.
+    fn named(&self, text: &str, name: impl Fn(usize) -> String) -> Result<Program, String> {
         let program = self.program(text)?;
         let mut scope = Scope::builder();
         let mut number = 0;
@@ -125,8 +130,7 @@ impl Suite<'_> {
             if let Type::Tensor(tensor) = &fact.ty {
                 let mut named = TensorType::clone(tensor);
                 for dim in named.dims.iter_mut().filter(|dim| !dim.is_static()) {
-                    let variable =
-                        Variable::new(&format!("size{number}")).map_err(|error| error.to_string())?;
+                    let variable = Variable::new(&name(number)).map_err(|error| error.to_string())?;
                     number += 1;
                     scope = scope.range(variable.clone(), Range::at_least(0));
                     *dim = Dim::Symbolic(Expr::variable(variable));
@@ -153,6 +157,10 @@ impl Suite<'_> {
         let plan = told(self.engine.plan(program, &self.options()))?;
         let borrowed: Vec<Argument<'_>> = arguments.iter().map(Argument::from).collect();
         let program = told(plan.specialized(program, &sizes(program, arguments), &borrowed))?;
+        let plan = told(self.engine.plan(&program, &self.options()))?;
+        ensure(plan.is_complete(), || {
+            format!("it asks for more when it got what it asked for: {plan:?}")
+        })?;
         self.executable(&program)
     }
 

@@ -81,6 +81,12 @@ pub(super) const ROWS: &str = "func.func @main(%x: tensor<?x?xf32>) -> tensor<?x
   return %1 : tensor<?xf32>
 }";
 
+/// Two arrays of any size, which go through.
+pub(super) const TWO: &str =
+    "func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  return %x, %y : tensor<?xf32>, tensor<?xf32>
+}";
+
 /// An array in a shape that an argument tells.
 pub(super) const RESHAPE: &str =
     "func.func @main(%x: tensor<?xi32>, %shape: tensor<2xi32>) -> tensor<?x?xi32> {

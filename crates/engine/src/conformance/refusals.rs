@@ -1,6 +1,6 @@
 //! What is refused, and how.
 
-use super::programs::{ADD, ROWS};
+use super::programs::{ADD, ROWS, TWO};
 use super::{Check, Checked, Suite, array, call, ensure, told};
 use crate::error::{EngineError, ErrorKind};
 use crate::executable::{Argument, Outcome};
@@ -10,6 +10,7 @@ use crate::value::Value;
 
 pub(super) const CHECKS: &[Check] = &[
     ("arguments that do not fit are refused", arguments),
+    ("sizes that contradict each other are refused", sizes),
     ("an unknown target is refused", target),
     ("results are empty after an error", no_results),
 ];
@@ -48,6 +49,22 @@ fn arguments(suite: &Suite<'_>) -> Checked {
     refused(
         call(&*executable, &[wrong], &ExecuteOptions::default()),
         "another rank",
+    )
+}
+
+/// The program would not mind; what was said of it when it was compiled would be wrong.
+fn sizes(suite: &Suite<'_>) -> Checked {
+    let program = suite.named(TWO, |_| "size".to_owned())?;
+    let of_size = |size: usize| array(&[size as u64], &vec![1.0_f32; size]);
+    suite.gives(&program, &[of_size(2)?, of_size(2)?], &[of_size(2)?, of_size(2)?])?;
+    let executable = suite.executable_for(&program, &[of_size(2)?, of_size(2)?])?;
+    refused(
+        call(
+            &*executable,
+            &[of_size(2)?, of_size(3)?],
+            &ExecuteOptions::default(),
+        ),
+        "two sizes for one variable",
     )
 }
 
