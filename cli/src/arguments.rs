@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use artifact_container::READABLE;
 use artifact_container::release::RELEASED;
@@ -15,8 +16,8 @@ impl Command {
             Self::Inspect(options) => options.json,
             Self::Check(options) => options.json,
             Self::Verify(options) => options.json,
+            Self::Run(options) => options.json,
             Self::Export(_)
-            | Self::Run(_)
             | Self::Keygen(_)
             | Self::Sign(_)
             | Self::Specialize(_)
@@ -277,6 +278,15 @@ fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A limit of time: seconds, above 0.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(limit) if !limit.is_zero() => Ok(limit),
+        _ => Err("give a number of seconds above 0".to_owned()),
+    }
+}
+
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
@@ -284,11 +294,30 @@ pub(crate) enum EngineName {
     Reference,
 }
 
+/// What runs programs, and how far it may go.
+#[derive(Debug, Args)]
+pub(crate) struct EngineArguments {
+    /// What runs programs; by default what ARTIFACT_ENGINE says, else the first of these
+    #[arg(long, value_enum)]
+    pub(crate) engine: Option<EngineName>,
+    /// Let the values of a program take at most so many bytes (by default 8 GiB)
+    #[arg(long, visible_alias = "max-bytes", value_name = "BYTES", default_value_t = VALUE_BYTES_MAX)]
+    pub(crate) memory_limit: u64,
+    /// Let a call of a program take at most so long; without it, any time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub(crate) time_limit: Option<Duration>,
+    /// Take at most so many steps for a program, which `reference` counts: an operation is a step, one on large arrays several. By
+    /// default any number, and 200000000 for `check`
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u64>,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   artifact run model.artifact --inputs inputs.npz --expect results.npz --rtol 1e-5 --atol 1e-5
   artifact run model.artifact --input x=x.npy --output results.npz
   artifact run program.mlir --random 7 --output results.npz
+  artifact run program.mlir --random 7 --repeat 20 --profile
 
 Arguments have the names that `artifact inspect` shows: those that the exporter recorded (JAX does with
 `jax.export`), else argN. An array is matched by that name, else by position as argN or arr_N. Results likewise:
@@ -335,15 +364,18 @@ pub(crate) struct RunArguments {
     /// The platform whose part of a program for several platforms is run; the engine's own by default
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) platform: Option<String>,
-    /// What runs the program
-    #[arg(long, value_enum, default_value = "reference")]
-    pub(crate) engine: EngineName,
-    /// Take at most so many steps; without it, any number. An operation is a step, one on large arrays several
-    #[arg(long, value_name = "N")]
-    pub(crate) max_steps: Option<u64>,
-    /// Let the values of the program take at most so many bytes (by default 8 GiB)
-    #[arg(long, value_name = "N", default_value_t = VALUE_BYTES_MAX)]
-    pub(crate) max_bytes: u64,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
+    /// Call the program so often, with the same arguments, and print how long that took; the first call compiles
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = 1)]
+    pub(crate) repeat: u32,
+    /// Print how long each step of the last call took, in the order of the program, with the bytes that it moved and the operations
+    /// on elements (FLOPs) that it did
+    #[arg(long)]
+    pub(crate) profile: bool,
+    /// Machine-readable output: one object, without the elements of results
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -366,21 +398,14 @@ pub(crate) struct CheckArguments {
     /// Files and folders
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// What runs the programs
-    #[arg(long, value_enum, default_value = "reference")]
-    pub(crate) engine: EngineName,
+    #[command(flatten)]
+    pub(crate) engine: EngineArguments,
     /// Machine-readable output: one object a program
     #[arg(long)]
     pub(crate) json: bool,
     /// Number of programs that run side by side; by default one a processor
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
-    /// Take at most so many steps for a program; one that needs more counts as failed
-    #[arg(long, value_name = "N", default_value_t = 200_000_000)]
-    pub(crate) max_steps: u64,
-    /// Let the values of a program take at most so many bytes (by default 8 GiB)
-    #[arg(long, value_name = "N", default_value_t = VALUE_BYTES_MAX)]
-    pub(crate) max_bytes: u64,
     /// Also pack each program, open the artifact again and run that
     #[arg(long)]
     pub(crate) through_artifact: bool,

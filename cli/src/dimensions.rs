@@ -6,7 +6,7 @@ use artifact_dims::solve::{Mismatch, Mismatches};
 use artifact_dims::{Assignment, Variable};
 use artifact_export::{Shapes, Signature};
 use artifact_ir::types::Type;
-use artifact_refine::Obligation;
+use artifact_runtime::BindError;
 
 use crate::failure::{Failure, Outcome};
 use crate::shape_texts;
@@ -86,15 +86,14 @@ pub(crate) fn shapes(shapes: &[String], constraints: &[String]) -> Outcome<Shape
     })
 }
 
-/// Refuses values for which a program computes a size in integers that are too narrow for it.
-pub(crate) fn check_obligations(path: &Path, obligations: &[Obligation], values: &Assignment) -> Outcome<()> {
-    let broken: Vec<String> = obligations.iter().filter_map(|one| one.broken(values)).collect();
-    match broken.first() {
-        None => Ok(()),
-        Some(first) => Err(Failure::input(format!(
-            "the sizes do not fit {}: {first}",
-            path.display()
-        ))),
+/// Sizes with which a program cannot be called.
+pub(crate) fn unbound(path: &Path, error: &BindError) -> Failure {
+    match error {
+        BindError::Sizes(mismatches) => unfit(path, mismatches),
+        BindError::Refine(error) => {
+            Failure::input(format!("{} cannot be refined", path.display())).because(error)
+        }
+        other => Failure::input(format!("the sizes do not fit {}: {other}", path.display())),
     }
 }
 

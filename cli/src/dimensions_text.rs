@@ -15,15 +15,20 @@ use crate::program::Program;
 /// The text for a file.
 pub(crate) fn dimensions_text(path: &Path) -> Outcome<String> {
     let program = Program::open(path)?;
-    let signature = &program.signature;
+    let (definition, signature) = (&program.definition, program.signature());
     let types = signature.inputs.iter().map(|input| input.ty.clone());
-    let constants = program
+    let constants = definition
         .constants
         .iter()
         .map(|constant| Type::Tensor(constant.ty().clone()));
     let arguments: Vec<Fact> = types.chain(constants).map(Fact::of_type).collect();
-    let refined = refine(&program.module, program.entry, &arguments, &signature.dimensions)
-        .map_err(|error| Failure::input(format!("{} cannot be refined", path.display())).because(&error))?;
+    let refined = refine(
+        &definition.module,
+        definition.entry,
+        &arguments,
+        &signature.dimensions,
+    )
+    .map_err(|error| Failure::input(format!("{} cannot be refined", path.display())).because(&error))?;
     let mut text = String::new();
     declared(signature, &mut text);
     found(&refined, &signature.dimensions, &mut text);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use artifact_container::compat::{Incompatible, IncompatibleKind};
-use artifact_eval::{EvalError, EvalErrorKind};
+use artifact_engine::{EngineError, ErrorKind};
 use artifact_export::{ExportError, ExportErrorKind};
 
 use serde_json::json;
@@ -178,19 +178,19 @@ impl Failure {
     }
 
     /// A run that stopped. `place` is the rendered place in the program.
-    pub(crate) fn eval(path: &Path, error: &EvalError, place: Option<String>) -> Self {
+    pub(crate) fn run(path: &Path, error: &EngineError, place: Option<String>) -> Self {
         let exit = match error.kind() {
-            EvalErrorKind::Unsupported => Exit::Engine,
-            EvalErrorKind::FailedCheck => Exit::CheckFailed,
-            EvalErrorKind::InvalidInput
-            | EvalErrorKind::Runtime
-            | EvalErrorKind::Steps
-            | EvalErrorKind::Bytes => Exit::BadInput,
+            ErrorKind::Unsupported | ErrorKind::Unavailable => Exit::Engine,
+            ErrorKind::FailedCheck => Exit::CheckFailed,
+            // What this process compiled itself.
+            ErrorKind::Incompatible | ErrorKind::Internal => Exit::Internal,
+            _ => Exit::BadInput,
         };
         let mut failure = Self::new(exit, format!("the run of {} stopped", path.display())).because(error);
         failure.hint = match error.kind() {
-            EvalErrorKind::Steps => Some("allow more with --max-steps".to_owned()),
-            EvalErrorKind::Bytes => Some("allow more with --max-bytes".to_owned()),
+            ErrorKind::StepLimit => Some("allow more with --max-steps".to_owned()),
+            ErrorKind::MemoryLimit => Some("allow more with --memory-limit".to_owned()),
+            ErrorKind::TimeLimit => Some("allow more with --time-limit".to_owned()),
             _ => None,
         };
         failure.causes.extend(place);

@@ -11,7 +11,7 @@ mod convert;
 mod description;
 mod dimensions;
 mod dimensions_text;
-mod evaluation;
+mod engine;
 mod export;
 mod failure;
 mod files;

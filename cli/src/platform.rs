@@ -1,20 +1,13 @@
 //! The platform that a run stands for.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use artifact_container::compat::IncompatibleKind;
-use artifact_core::blob::Blob;
-use artifact_eval::Value;
-use artifact_eval::tensor::Tensor;
-use artifact_ir::literal::Literal;
-use artifact_ir::types::{ElementType, Type};
+use artifact_engine::Value;
+use artifact_runtime::platform_position;
 
 use crate::failure::{Failure, Outcome};
 use crate::program::Program;
-
-/// What the reference engine counts as.
-const OWN: &str = "cpu";
 
 /// The first argument of a program that takes the position of its platform.
 pub(crate) enum Position {
@@ -36,11 +29,11 @@ impl Position {
     }
 }
 
-/// What the program takes for its platform, which is the one that was asked for, or that of the engine.
+/// What the program takes for its platform, which is the one that was asked for, or the engine's `own`.
 ///
 /// # Errors
 /// When the program is not for it, or when it is asked for and nothing depends on it, or nothing tells its position.
-pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> Outcome<Position> {
+pub(crate) fn position(program: &Program, path: &Path, own: &str, wanted: Option<&str>) -> Outcome<Position> {
     if program.conventions.platform_index && program.platforms.is_empty() {
         return match wanted {
             Some(_) => Err(untold(path)),
@@ -48,10 +41,10 @@ pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> 
         };
     }
     let any = program.any_platform || program.platforms.is_empty();
-    let platform = wanted.unwrap_or(OWN);
+    let platform = wanted.unwrap_or(own);
     let found = program.platforms.iter().position(|known| known == platform);
     match (found, wanted) {
-        (None, Some(wanted)) if any && wanted != OWN => return Err(no_choice(path, wanted)),
+        (None, Some(wanted)) if any && wanted != own => return Err(no_choice(path, wanted)),
         (None, Some(wanted)) if !any => return Err(not_for(program, path, wanted)),
         (None, None) if !any => {
             // An artifact says who can run it.
@@ -64,9 +57,11 @@ pub(crate) fn position(program: &Program, path: &Path, wanted: Option<&str>) -> 
         requirements(program, path, platform)?;
     }
     let takes = program.conventions.platform_index;
-    match program.signature.inputs.first().filter(|_| takes) {
+    match program.signature().inputs.first().filter(|_| takes) {
         // Where any platform will do, JAX takes the first.
-        Some(index) => value(&index.ty, found.unwrap_or(0)).map(Position::Known),
+        Some(index) => platform_position(&index.ty, found.unwrap_or(0))
+            .map(Position::Known)
+            .map_err(|error| Failure::input(error.to_string())),
         None => Ok(Position::Untaken),
     }
 }
@@ -118,30 +113,4 @@ fn no_choice(path: &Path, platform: &str) -> Failure {
         path.display()
     );
     Failure::usage(what).hint("leave --platform out")
-}
-
-fn value(ty: &Type, position: usize) -> Outcome<Value> {
-    let refuse = || {
-        Failure::input(format!(
-            "the position of the platform is a {ty}, which is no integer"
-        ))
-    };
-    let tensor = ty
-        .as_tensor()
-        .filter(|tensor| tensor.rank() == 0)
-        .ok_or_else(refuse)?;
-    let bytes = match tensor.element.as_plain() {
-        Some(ElementType::I32) => i32::try_from(position)
-            .ok()
-            .map(|position| position.to_le_bytes().to_vec()),
-        Some(ElementType::I64) => i64::try_from(position)
-            .ok()
-            .map(|position| position.to_le_bytes().to_vec()),
-        _ => None,
-    };
-    let bytes = bytes.ok_or_else(refuse)?;
-    let literal =
-        Literal::dense(Arc::clone(tensor), Blob::new(bytes)).map_err(|error| refuse().because(&error))?;
-    let tensor = Tensor::from_literal(&literal).map_err(|error| refuse().because(&error))?;
-    Ok(Value::Tensor(tensor))
 }

@@ -3,16 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use artifact_container::MAGIC;
 use artifact_container::compat::Requirements;
-use artifact_container::{Container, MAGIC};
-use artifact_eval::Value;
-use artifact_eval::tensor::Tensor;
-use artifact_export::{Conventions, ExportError, Interface, Loaded, Signature};
+use artifact_export::{Conventions, Interface, Loaded, Signature};
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::literal::Literal;
-use artifact_ir::module::{FunctionId, Module};
-use artifact_ir::types::Type;
-use artifact_refine::{Fact, Obligation, refine};
+use artifact_runtime::{Definition, Session};
 
 use crate::failure::{Failure, Outcome};
 use crate::files;
@@ -21,11 +16,7 @@ use crate::trust::Trust;
 
 /// A verified program, ready to run.
 pub(crate) struct Program {
-    pub(crate) module: Module,
-    pub(crate) entry: FunctionId,
-    pub(crate) signature: Signature,
-    /// Constants that stand for the last arguments of the entry.
-    pub(crate) constants: Vec<Literal>,
+    pub(crate) definition: Definition,
     /// What the artifact needs of its reader; a text needs nothing.
     pub(crate) requirements: Option<Requirements>,
     /// The platforms that it is for; none means any.
@@ -66,20 +57,14 @@ impl Program {
 
     /// Opens an artifact that is in memory; `path` is what messages call it.
     pub(crate) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Outcome<Self> {
-        let container =
-            Container::from_bytes_with(bytes, &artifact_export::read_options()).map_err(ExportError::from);
-        let loaded = container.and_then(|container| Loaded::from_container(&Arc::new(container)));
-        loaded
+        Loaded::from_bytes(bytes)
             .map(Self::from_loaded)
             .map_err(|error| Failure::export(path, &error))
     }
 
     fn from_loaded(loaded: Loaded) -> Self {
         Self {
-            module: loaded.module().clone(),
-            entry: loaded.entry(),
-            signature: loaded.signature().clone(),
-            constants: loaded.constants().to_vec(),
+            definition: Definition::from(&loaded),
             requirements: Some(loaded.requirements().clone()),
             platforms: loaded.platforms().to_vec(),
             any_platform: loaded.interface().is_some_and(Interface::runs_on_any_platform),
@@ -93,10 +78,7 @@ impl Program {
         let exported = source.export()?.with_named_sizes();
         let exported = exported.map_err(|error| source.unfit(&error))?;
         Ok(Self {
-            module: exported.module().clone(),
-            entry: exported.entry(),
-            signature: exported.signature().clone(),
-            constants: Vec::new(),
+            definition: Definition::from(&exported),
             requirements: None,
             platforms: exported.platforms().to_vec(),
             any_platform: exported.interface().is_some_and(Interface::runs_on_any_platform),
@@ -106,33 +88,17 @@ impl Program {
         })
     }
 
-    /// The arguments of the entry: the inputs that a user gives, and the constants after them.
-    pub(crate) fn with_constants(&self, inputs: Vec<Value>) -> Outcome<Vec<Value>> {
-        let mut values = inputs;
-        for constant in &self.constants {
-            let tensor = Tensor::from_literal(constant)
-                .map_err(|error| Failure::input("a constant is too large").because(&error))?;
-            values.push(Value::Tensor(tensor));
-        }
-        Ok(values)
+    /// How it is called, hoisted constants apart.
+    pub(crate) const fn signature(&self) -> &Signature {
+        &self.definition.signature
     }
 
-    /// What the program needs of its named dimensions; nothing where it has none.
-    pub(crate) fn obligations(&self, path: &Path) -> Outcome<Vec<Obligation>> {
-        if self.signature.dimensions.ranges().next().is_none() {
-            return Ok(Vec::new());
-        }
-        let inputs = self.signature.inputs.iter().map(|input| input.ty.clone());
-        let constants = self
-            .constants
-            .iter()
-            .map(|constant| Type::Tensor(Arc::clone(constant.ty())));
-        let facts: Vec<Fact> = inputs.chain(constants).map(Fact::of_type).collect();
-        let refined =
-            refine(&self.module, self.entry, &facts, &self.signature.dimensions).map_err(|error| {
-                Failure::input(format!("{} cannot be refined", path.display())).because(&error)
-            })?;
-        Ok(refined.obligations)
+    /// The program in a session.
+    pub(crate) fn within(&self, session: &Session, path: &Path) -> Outcome<artifact_runtime::Program> {
+        session.program(self.definition.clone()).map_err(|error| {
+            let what = format!("{} cannot be given to an engine", path.display());
+            Failure::input(what).because(&error)
+        })
     }
 
     /// Where an operation stands, where that means something.

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use artifact_core::blob::Blob;
+use artifact_engine::Buffer;
 use artifact_eval::tensor::Tensor;
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{Dim, ElementType, TensorType};
@@ -129,12 +130,22 @@ pub(crate) fn type_of(array: &Header) -> Result<TensorType, String> {
 }
 
 /// The array of a value.
-pub(crate) fn array_of(tensor: &Tensor) -> Array<'_> {
+pub(crate) fn array_of(buffer: &Buffer) -> Array<'_> {
     Array {
-        descr: descr(tensor.storage()),
-        shape: tensor.shape().iter().map(|size| *size as u64).collect(),
-        bytes: tensor.bytes(),
+        descr: descr(buffer.ty().element.storage()),
+        shape: buffer.shape().collect(),
+        bytes: buffer.bytes(),
     }
+}
+
+/// A value as it is compared and shown.
+pub(crate) fn tensor_of(buffer: &Buffer) -> Result<Tensor, String> {
+    Tensor::from_bytes(Arc::clone(buffer.ty()), buffer.bytes().to_vec()).map_err(|error| error.to_string())
+}
+
+/// A value as it is given to a program.
+pub(crate) fn buffer_of(tensor: &Tensor) -> Result<Buffer, String> {
+    Buffer::copy_of(Arc::clone(tensor.ty()), tensor.bytes()).map_err(|error| error.to_string())
 }
 
 fn shape_text(shape: &[u64]) -> String {

@@ -123,6 +123,7 @@ const LAYERS: &[Layer] = &[
             "artifact-refine",
             "artifact-eval",
             "artifact-stablehlo",
+            "artifact-chlo",
             "artifact-engine",
         ],
         tests_use: &[],

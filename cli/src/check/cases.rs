@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artifact_dims::Assignment;
-use artifact_eval::Value;
+use artifact_engine::{Argument, Buffer, Value};
 use artifact_eval::tensor::Tensor;
 use artifact_ir::types::Type;
 
@@ -14,11 +14,10 @@ use crate::check::judgement::{self, Run};
 use crate::check::plan::{Case, Cases};
 use crate::check::report::Verdict;
 use crate::dimensions;
-use crate::evaluation;
 use crate::failure::Failure;
 use crate::program::{Program, is_artifact};
 use crate::source::Source;
-use crate::tensors::{literal_of, type_of};
+use crate::tensors::{buffer_of, literal_of, tensor_of, type_of};
 
 pub(crate) fn judge(path: &Path, cases: &Cases, settings: &Settings) -> Verdict {
     judge_all(path, cases, settings).unwrap_or_else(|failure| Verdict::Failed(failure.one_line()))
@@ -33,10 +32,18 @@ fn judge_all(path: &Path, cases: &Cases, settings: &Settings) -> Result<Verdict,
     if cases.cases.is_empty() {
         return Ok(Verdict::Failed("its list has no case for it".to_owned()));
     }
+    let runnable = program.within(&settings.session, path)?;
+    let runs = Runs {
+        path,
+        program: &program,
+        runnable: &runnable,
+        cases,
+        settings,
+    };
     let mut archive = Archive::open(&cases.arrays)?;
     for (number, case) in cases.cases.iter().enumerate() {
         let of_case = |reason: String| Verdict::Failed(format!("case {number}: {reason}"));
-        match judge_case(path, &program, cases, case, &mut archive, settings) {
+        match judge_case(&runs, case, &mut archive) {
             Ok(Verdict::Passed) => {}
             Ok(Verdict::Failed(reason)) => return Ok(of_case(reason)),
             Ok(other) => return Ok(other),
@@ -46,39 +53,52 @@ fn judge_all(path: &Path, cases: &Cases, settings: &Settings) -> Result<Verdict,
     Ok(Verdict::Passed)
 }
 
-fn judge_case(
-    path: &Path,
-    program: &Program,
-    cases: &Cases,
-    case: &Case,
-    archive: &mut Archive,
-    settings: &Settings,
-) -> Result<Verdict, Failure> {
+/// What the runs of one program have in common.
+struct Runs<'a> {
+    path: &'a Path,
+    program: &'a Program,
+    runnable: &'a artifact_runtime::Program,
+    cases: &'a Cases,
+    settings: &'a Settings,
+}
+
+fn judge_case(runs: &Runs<'_>, case: &Case, archive: &mut Archive) -> Result<Verdict, Failure> {
+    let Runs {
+        path,
+        program,
+        runnable,
+        cases,
+        settings,
+    } = runs;
     let inputs = arguments(program, cases, case, archive)?;
     let types: Vec<Type> = inputs
         .iter()
         .map(|input| Type::Tensor(input.ty().clone()))
         .collect();
-    dimensions::bind(path, &program.signature, &types, &Assignment::default())?;
-    let values = program.with_constants(inputs.iter().cloned().map(Value::Tensor).collect())?;
-    let outcome = match evaluation::run(&program.module, program.entry, values, &settings.options()) {
-        Ok(outcome) => outcome,
-        Err(error) => return Ok(stopped(&error, program.place(error.source_offset()))),
-    };
-    if outcome.results.len() != case.outputs.len() {
-        let (results, outputs) = (outcome.results.len(), case.outputs.len());
+    let values: Result<Vec<Buffer>, String> = inputs.iter().map(buffer_of).collect();
+    let values = values.map_err(|why| Failure::input(format!("an input: {why}")))?;
+    let values: Vec<Value> = values.into_iter().map(Value::Array).collect();
+    let binding = runnable
+        .bind(&types, &Assignment::default())
+        .map_err(|error| dimensions::unbound(path, &error))?;
+    let mut arguments: Vec<Argument<'_>> = values.iter().map(Argument::from).collect();
+    let mut outputs = Vec::new();
+    if let Err(error) = binding.run(&mut arguments, &mut outputs, &settings.limits) {
+        return Ok(stopped(&error, program.place(error.source_offset())));
+    }
+    if outputs.len() != case.outputs.len() {
+        let (results, outputs) = (outputs.len(), case.outputs.len());
         return Ok(Verdict::Failed(format!(
             "it has {results} results, expected {outputs}"
         )));
     }
     let mut results = Vec::new();
-    for result in &outcome.results {
-        let tensor = result.as_tensor();
-        results.push(
-            tensor
-                .map_err(|error| Failure::input("a result").because(&error))?
-                .clone(),
-        );
+    for output in &outputs {
+        let refuse = |why: String| Failure::input(format!("a result: {why}"));
+        let array = output
+            .as_array()
+            .ok_or_else(|| refuse(format!("it is a {}", output.ty())))?;
+        results.push(tensor_of(array).map_err(refuse)?);
     }
     let operand = match &cases.operand {
         Some(name) => Some(untyped(archive, name)?),
@@ -105,13 +125,13 @@ fn arguments(
     case: &Case,
     archive: &mut Archive,
 ) -> Result<Vec<Tensor>, Failure> {
-    let (expected, given) = (program.signature.inputs.len(), case.inputs.len());
+    let (expected, given) = (program.signature().inputs.len(), case.inputs.len());
     if cases.kept.is_none() && given != expected {
         let what = format!("it takes {expected} inputs, its list gives {given}");
         return Err(Failure::input(what));
     }
     let mut arguments = Vec::new();
-    for (index, argument) in program.signature.inputs.iter().enumerate() {
+    for (index, argument) in program.signature().inputs.iter().enumerate() {
         let position = match &cases.kept {
             Some(kept) => kept.get(index).copied(),
             None => Some(index),

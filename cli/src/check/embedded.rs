@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use artifact_eval::{EvalError, EvalErrorKind, Options, Outcome as RunOutcome, Value};
+use artifact_engine::{EngineError, ErrorKind, Report};
 use artifact_export::{Exported, PackOptions, Waivers, pack};
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::module::{FunctionId, Module};
+use artifact_ir::module::Module;
 use artifact_ir::verify::verify;
+use artifact_runtime::{CallError, Definition};
 
 use crate::check::Settings;
 use crate::check::report::Verdict;
-use crate::evaluation;
+use crate::dimensions;
 use crate::failure::Failure;
 use crate::program::{Program, is_artifact};
 use crate::source::Source;
@@ -41,14 +42,14 @@ fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
             return Err(source.first_finding(&findings));
         }
         match run_module(path, &source, module, settings) {
-            Ok(outcome) => {
-                checks += outcome.checks;
+            Ok(report) => {
+                checks += report.checks;
                 // The places in an artifact are those of the bytecode that is in it.
                 let place = |at| match settings.through_artifact {
                     true => None,
                     false => source.place(at),
                 };
-                if let Some(reason) = failed_check(&outcome, place) {
+                if let Some(reason) = failed_check(&report, place) {
                     return Ok(Verdict::Failed(reason));
                 }
             }
@@ -60,27 +61,29 @@ fn run_file(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
 
 fn run_artifact(path: &Path, settings: &Settings) -> Result<Verdict, Failure> {
     let program = Program::open(path)?;
-    if !program.signature.inputs.is_empty() {
+    if !program.signature().inputs.is_empty() {
         return Ok(needs_inputs());
     }
-    let values = program.with_constants(Vec::new())?;
-    match evaluation::run(&program.module, program.entry, values, &settings.options()) {
-        Ok(outcome) => Ok(match failed_check(&outcome, |_| None) {
+    match run(path, &program.within(&settings.session, path)?, settings) {
+        Ok(report) => Ok(match failed_check(&report, |_| None) {
             Some(reason) => Verdict::Failed(reason),
-            None => passed(outcome.checks),
+            None => passed(report.checks),
         }),
-        Err(error) => Ok(stopped(&error, None)),
+        Err(Stop::Engine(error)) => Ok(stopped(&error, None)),
+        Err(Stop::Artifact(failure)) => Err(failure),
+        Err(Stop::NeedsInputs) => Ok(needs_inputs()),
+        Err(Stop::NoEntry) => Ok(no_entry()),
     }
 }
 
 /// The first expectation that was not met, with its place, and how many others were not.
 pub(crate) fn failed_check(
-    outcome: &RunOutcome,
+    report: &Report,
     place: impl Fn(SourceOffset) -> Option<String>,
 ) -> Option<String> {
-    let failure = outcome.failures.first()?;
+    let failure = report.failures.first()?;
     let reason = format!("{}: {}", failure.check, failure.message);
-    let more = match outcome.failures.len() - 1 {
+    let more = match report.failures.len() - 1 {
         0 => String::new(),
         more => format!(" ({more} more)"),
     };
@@ -101,10 +104,15 @@ fn needs_inputs() -> Verdict {
     Verdict::Unsupported(why.to_owned())
 }
 
+fn no_entry() -> Verdict {
+    Verdict::Unsupported("it has no `main` and more than one function".to_owned())
+}
+
 /// The verdict on a run that did not come to its end.
-pub(crate) fn stopped(error: &EvalError, place: Option<String>) -> Verdict {
-    let reason = placed(error.to_string(), place);
-    if error.kind() == EvalErrorKind::Unsupported {
+pub(crate) fn stopped(error: &EngineError, place: Option<String>) -> Verdict {
+    let source = std::error::Error::source(error).map(|source| format!(": {source}"));
+    let reason = placed(error.to_string() + &source.unwrap_or_default(), place);
+    if error.kind() == ErrorKind::Unsupported {
         Verdict::Unsupported(reason)
     } else {
         Verdict::Failed(reason)
@@ -113,7 +121,7 @@ pub(crate) fn stopped(error: &EvalError, place: Option<String>) -> Verdict {
 
 /// Why a module was not run to its end.
 enum Stop {
-    Eval(EvalError),
+    Engine(EngineError),
     NeedsInputs,
     NoEntry,
     Artifact(Failure),
@@ -122,33 +130,37 @@ enum Stop {
 impl Stop {
     fn verdict(self, source: &Source) -> Verdict {
         match self {
-            Self::Eval(error) => stopped(&error, source.place(error.source_offset())),
+            Self::Engine(error) => stopped(&error, source.place(error.source_offset())),
             Self::NeedsInputs => needs_inputs(),
-            Self::NoEntry => Verdict::Unsupported("it has no `main` and more than one function".to_owned()),
+            Self::NoEntry => no_entry(),
             Self::Artifact(failure) => Verdict::Failed(failure.one_line()),
         }
     }
 }
 
-fn run_module(path: &Path, source: &Source, module: Module, settings: &Settings) -> Result<RunOutcome, Stop> {
-    let options = settings.options();
+fn run_module(path: &Path, source: &Source, module: Module, settings: &Settings) -> Result<Report, Stop> {
     let entry = module.entry().ok_or(Stop::NoEntry)?;
     if !module.functions[entry].arguments.is_empty() {
         return Err(Stop::NeedsInputs);
     }
     if settings.through_artifact {
-        return through_artifact(path, source, module, &options);
+        return through_artifact(path, source, module, settings);
     }
-    run(&module, entry, Vec::new(), &options)
+    let definition = Definition::of_module(module, entry);
+    let program = settings.session.program(definition);
+    let program = program
+        .map_err(|error| Stop::Artifact(Failure::input("it cannot be given to an engine").because(&error)))?;
+    run(path, &program, settings)
 }
 
-fn run(
-    module: &Module,
-    entry: FunctionId,
-    inputs: Vec<Value>,
-    options: &Options,
-) -> Result<RunOutcome, Stop> {
-    evaluation::run(module, entry, inputs, options).map_err(Stop::Eval)
+/// Runs a program that takes nothing.
+fn run(path: &Path, program: &artifact_runtime::Program, settings: &Settings) -> Result<Report, Stop> {
+    let outcome = program.run(&mut [], &mut Vec::new(), &settings.limits);
+    outcome.map_err(|error| match error {
+        CallError::Bind(error) => Stop::Artifact(dimensions::unbound(path, &error)),
+        CallError::Engine(error) => Stop::Engine(error),
+        other => Stop::Artifact(Failure::internal("the run failed").because(&other)),
+    })
 }
 
 /// A reason with the place of the operation, where there is one.
@@ -159,17 +171,18 @@ fn placed(reason: String, place: Option<String>) -> String {
     }
 }
 
-/// Packs the module in a temporary folder, opens the artifact and runs that.
+/// Packs the module, opens the artifact and runs that.
 fn through_artifact(
     path: &Path,
     source: &Source,
     module: Module,
-    options: &Options,
-) -> Result<RunOutcome, Stop> {
+    settings: &Settings,
+) -> Result<Report, Stop> {
     let exported =
         Exported::new(module).map_err(|error| Stop::Artifact(source.first_finding(&error.diagnostics)))?;
     let program = reopened(path, &exported).map_err(Stop::Artifact)?;
-    crate::run::run(&program, path, Vec::new(), options).map_err(Stop::Artifact)
+    let program = program.within(&settings.session, path).map_err(Stop::Artifact)?;
+    run(path, &program, settings)
 }
 
 /// The program after a way through an artifact file.

@@ -13,15 +13,17 @@ mod twin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use artifact_eval::Options;
+use artifact_engine::ExecuteOptions;
+use artifact_runtime::Session;
 
 use crate::arguments::CheckArguments;
 use crate::check::plan::{Found, Task};
 use crate::check::report::{Report, Verdict};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{files, output};
+use crate::{engine, files, output};
 
 pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
+    let session = engine::session(&options.engine)?;
     let Found {
         tasks,
         unlisted,
@@ -43,30 +45,24 @@ pub(crate) fn execute(options: &CheckArguments) -> Outcome<Exit> {
     }
     let report = Report::new(tasks.len(), options.json);
     let settings = Settings {
-        steps_max: options.max_steps,
-        bytes_max: options.max_bytes,
         through_artifact: options.through_artifact,
+        limits: engine::limits(&options.engine, &session, Some(STEPS_MAX))?,
+        session,
     };
     let report = run_all(&tasks, jobs(options, tasks.len()), &settings, report);
     report.finish()
 }
 
-/// How programs are run.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    steps_max: u64,
-    bytes_max: u64,
-    through_artifact: bool,
-}
+/// Steps of one program where nobody says how many.
+const STEPS_MAX: u64 = 200_000_000;
 
-impl Settings {
-    /// The limits of one run.
-    const fn options(&self) -> Options {
-        Options {
-            steps_max: Some(self.steps_max),
-            bytes_max: Some(self.bytes_max),
-        }
-    }
+/// How programs are run.
+#[derive(Debug)]
+struct Settings {
+    session: Session,
+    /// Of each program.
+    limits: ExecuteOptions,
+    through_artifact: bool,
 }
 
 fn jobs(options: &CheckArguments, tasks: usize) -> usize {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use artifact_dims::Assignment;
-use artifact_eval::Value;
+use artifact_engine::{Argument as Given, Value};
 use artifact_eval::comparison::difference;
 use artifact_eval::tensor::Tensor;
 use artifact_export::Argument;
@@ -19,8 +19,8 @@ use crate::failure::{Exit, Failure};
 use crate::names::Names;
 use crate::program::{Program, is_artifact};
 use crate::source::Source;
-use crate::tensors::literal_of;
-use crate::{dimensions, evaluation, platform};
+use crate::tensors::{buffer_of, literal_of, tensor_of};
+use crate::{dimensions, platform};
 
 pub(crate) fn judge(path: &Path, pair: &Pair, settings: &Settings) -> Verdict {
     judge_pair(path, pair, settings).unwrap_or_else(|failure| match failure.exit() {
@@ -36,25 +36,29 @@ fn judge_pair(path: &Path, pair: &Pair, settings: &Settings) -> Result<Verdict, 
     } else {
         Program::open(path)?
     };
-    let inputs = inputs(&program, path, pair)?;
+    let inputs = inputs(&program, path, pair, settings)?;
     let types: Vec<Type> = inputs.iter().map(Value::ty).collect();
-    let values = dimensions::bind(path, &program.signature, &types, &Assignment::default())?;
-    dimensions::check_obligations(path, &program.obligations(path)?, &values)?;
-    let arguments = program.with_constants(inputs)?;
-    let outcome = match evaluation::run(&program.module, program.entry, arguments, &settings.options()) {
-        Ok(outcome) => outcome,
+    let binding = program
+        .within(&settings.session, path)?
+        .bind(&types, &Assignment::default())
+        .map_err(|error| dimensions::unbound(path, &error))?;
+    let mut arguments: Vec<Given<'_>> = inputs.iter().map(Given::from).collect();
+    let mut results = Vec::new();
+    let report = match binding.run(&mut arguments, &mut results, &settings.limits) {
+        Ok(report) => report,
         Err(error) => return Ok(stopped(&error, program.place(error.source_offset()))),
     };
-    if let Some(reason) = failed_check(&outcome, |at| program.place(at)) {
+    if let Some(reason) = failed_check(&report, |at| program.place(at)) {
         return Ok(Verdict::Failed(reason));
     }
-    compare(&program, &outcome.results, pair)
+    compare(&program, &results, pair)
 }
 
 /// The arguments, each under one of its names. Tokens and the position of the platform are nobody's arrays.
-fn inputs(program: &Program, path: &Path, pair: &Pair) -> Result<Vec<Value>, Failure> {
-    let arguments = &program.signature.inputs;
-    let position = platform::position(program, path, None)?;
+fn inputs(program: &Program, path: &Path, pair: &Pair, settings: &Settings) -> Result<Vec<Value>, Failure> {
+    let arguments = &program.signature().inputs;
+    let own = settings.session.engine().platform();
+    let position = platform::position(program, path, own, None)?;
     let mut values: Vec<Value> = position.value().into_iter().collect();
     let names = Names::of_arguments(arguments, values.len());
     let mut archive = pair.inputs.as_deref().map(Archive::open).transpose()?;
@@ -67,7 +71,8 @@ fn inputs(program: &Program, path: &Path, pair: &Pair) -> Result<Vec<Value>, Fai
             continue;
         }
         let archive = archive.as_mut().ok_or_else(|| lacks(path, &names))?;
-        values.push(Value::Tensor(array(&names, index, &argument.ty, archive)?));
+        let array = array(&names, index, &argument.ty, archive)?;
+        values.push(Value::Array(buffer_of(&array).map_err(Failure::input)?));
     }
     Ok(values)
 }
@@ -83,7 +88,13 @@ fn lacks(path: &Path, names: &Names<'_>) -> Failure {
 
 fn compare(program: &Program, results: &[Value], pair: &Pair) -> Result<Verdict, Failure> {
     let arrays = |output: &&Argument| output.ty != Type::Token;
-    let outputs: Vec<Argument> = program.signature.outputs.iter().filter(arrays).cloned().collect();
+    let outputs: Vec<Argument> = program
+        .signature()
+        .outputs
+        .iter()
+        .filter(arrays)
+        .cloned()
+        .collect();
     let names = Names::of_results(&outputs);
     let mut archive = Archive::open(&pair.expected)?;
     refuse_others(&names, &archive)?;
@@ -91,8 +102,9 @@ fn compare(program: &Program, results: &[Value], pair: &Pair) -> Result<Verdict,
     for (index, (output, result)) in outputs.iter().zip(results).enumerate() {
         let of_result = |why: &dyn std::fmt::Display| format!("result `{}`: {why}", output.name);
         let got = result
-            .as_tensor()
-            .map_err(|error| Failure::input(of_result(&error)))?;
+            .as_array()
+            .ok_or_else(|| Failure::input(of_result(&format!("it is a {}", result.ty()))))?;
+        let got = &tensor_of(got).map_err(|why| Failure::input(of_result(&why)))?;
         let want = array(&names, index, &Type::Tensor(got.ty().clone()), &mut archive)?;
         if let Some(difference) = difference(got, &want, Tolerance::DEFAULT.closeness()) {
             return Ok(Verdict::Failed(of_result(&difference)));

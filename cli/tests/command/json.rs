@@ -61,6 +61,11 @@ fn the_page_is_true() {
         .out;
     check("`verify --json`", &verified);
 
+    let ran = run(&[&"run", &program, &"--random", &"1", &"--json", &"--profile"])
+        .expect(0)
+        .out;
+    check("`run --json`", &ran);
+
     let checked = run(&[&"check", &program, &"--json"]).expect(0).out;
     check("`check --json`", checked.lines().next().unwrap());
 }

@@ -126,7 +126,7 @@ fn a_run_that_never_ends_can_be_bounded() {
         .says("--max-steps");
     run(&[&"run", &program, &"--max-bytes", &"3"])
         .expect(3)
-        .says("--max-bytes");
+        .says("--memory-limit");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn arguments_count_against_the_limit() {
     let add = Add::new();
     run(&[&"run", &add.program, &"--random", &"7", &"--max-bytes", &"35"])
         .expect(3)
-        .says("it has 12 bytes, and --max-bytes leaves 11");
+        .says("it has 12 bytes, and --memory-limit leaves 11");
 }
 
 #[test]

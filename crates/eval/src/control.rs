@@ -113,8 +113,11 @@ fn while_loop<'m>(
 ) -> Result<Vec<Value>, EvalError> {
     let mut state = frame.operands(op)?;
     loop {
-        // A loop of empty regions takes steps as well, so that a limit of steps ends it.
+        // A loop of empty regions takes steps as well, so that a limit of steps ends it, or who watches.
         process.record.count_steps(1)?;
+        if let Some(observer) = process.record.observer() {
+            observer.before(op)?;
+        }
         let holds = process.region(frame, op.regions[0], state.clone())?;
         if !condition(&holds, op)? {
             return Ok(state);

@@ -22,6 +22,8 @@ pub enum EvalErrorKind {
     Steps,
     /// The run would take more memory than [`crate::Options::bytes_max`]: allow more.
     Bytes,
+    /// A [`crate::Observer`] ended the run, and knows why.
+    Stopped,
 }
 
 /// An evaluation that stopped: what happened and at which operation.

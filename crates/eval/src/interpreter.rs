@@ -1,6 +1,7 @@
 //! Runs functions: calls, regions, blocks and the values of one activation (spec, "Sequential execution").
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use artifact_core::entity::EntityId;
 use artifact_core::limit::Limit;
@@ -11,7 +12,7 @@ use crate::dispatch;
 use crate::effort;
 use crate::error::EvalError;
 use crate::grid::{Grid, ProcessId};
-use crate::record::{Options, Outcome, Record};
+use crate::record::{Observer, Options, Outcome, Record};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
@@ -29,7 +30,29 @@ pub fn evaluate(
     inputs: Vec<Value>,
     options: &Options,
 ) -> Result<Outcome, EvalError> {
-    let record = Record::new(options);
+    run(module, function, inputs, Record::new(options, None))
+}
+
+/// As [`evaluate`], watched.
+///
+/// # Errors
+/// As [`evaluate`], and those of the observer.
+pub fn evaluate_observed(
+    module: &Module,
+    function: FunctionId,
+    inputs: Vec<Value>,
+    options: &Options,
+    observer: Arc<dyn Observer>,
+) -> Result<Outcome, EvalError> {
+    run(module, function, inputs, Record::new(options, Some(observer)))
+}
+
+fn run(
+    module: &Module,
+    function: FunctionId,
+    inputs: Vec<Value>,
+    record: Record,
+) -> Result<Outcome, EvalError> {
     let grid = Grid::of_one(module, &record, function);
     let results = grid.run(vec![inputs])?;
     Ok(record.into_outcome(results.into_iter().flatten().collect()))
@@ -42,6 +65,8 @@ pub(crate) struct Process<'m> {
     pub(crate) grid: &'m Grid<'m>,
     pub(crate) id: ProcessId,
     depth: u64,
+    /// Time of the operations inside the one that runs, where somebody watches.
+    inside: Duration,
 }
 
 /// The values of one activation of a function. A region's values are overwritten each time it is applied.
@@ -121,6 +146,7 @@ impl<'m> Process<'m> {
             grid,
             id,
             depth: 0,
+            inside: Duration::ZERO,
         }
     }
 
@@ -199,9 +225,23 @@ impl<'m> Process<'m> {
         frame.operands(&body.ops[*terminator])
     }
 
-    /// Runs one operation and keeps its results.
+    /// Runs one operation and keeps its results, under the eyes of who watches.
     fn step(&mut self, frame: &mut Frame<'m>, id: OpId) -> Result<(), EvalError> {
         let op = &frame.body.ops[id];
+        let Some(observer) = self.record.observer() else {
+            return self.compute(frame, op);
+        };
+        observer.before(op).map_err(|error| error.at(op.source))?;
+        let outside = std::mem::take(&mut self.inside);
+        let start = Instant::now();
+        self.compute(frame, op)?;
+        let time = start.elapsed();
+        observer.after(op, frame.body, time.saturating_sub(self.inside));
+        self.inside = outside + time;
+        Ok(())
+    }
+
+    fn compute(&mut self, frame: &mut Frame<'m>, op: &'m Operation) -> Result<(), EvalError> {
         let declared = tensor_types(frame.body, &op.results);
         let operands = tensor_types(frame.body, &op.operands);
         self.record

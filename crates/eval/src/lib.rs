@@ -9,7 +9,7 @@
 //! * Arithmetic happens on [`scalar::Scalar`], wide, and every result is rounded to its element type at once.
 //! * No algorithm is quadratic where a linear one is as clear.
 //!
-//! Entry points: [`evaluate`], and [`comparison::difference`] for those who compare results themselves.
+//! Entry points: [`evaluate`], [`evaluate_observed`], and [`comparison::difference`] for those who compare results themselves.
 
 mod algebra;
 mod collective;
@@ -35,6 +35,6 @@ mod testing;
 pub mod value;
 
 pub use error::{EvalError, EvalErrorKind};
-pub use interpreter::evaluate;
-pub use record::{CheckFailure, Options, Outcome};
+pub use interpreter::{evaluate, evaluate_observed};
+pub use record::{CheckFailure, Observer, Options, Outcome};
 pub use value::Value;

@@ -1,10 +1,13 @@
 //! What a run leaves behind besides its results: failed expectations, printed text, probes; and its step budget.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use artifact_ir::diagnostic::SourceOffset;
+use artifact_ir::module::{Body, Operation};
 
 use crate::error::{EvalError, EvalErrorKind};
 use crate::tensor::Tensor;
@@ -19,6 +22,18 @@ pub struct Options {
     /// The most bytes that the values of all activations may take together; `None` for any number. Values that share their
     /// bytes count each. What one operation needs while it runs is not counted.
     pub bytes_max: Option<u64>,
+}
+
+/// Watches a run from outside. Its methods are called by every process of the run, on threads of their own.
+pub trait Observer: fmt::Debug + Send + Sync {
+    /// Called before each operation, those in regions included.
+    ///
+    /// # Errors
+    /// Whatever it returns ends the run.
+    fn before(&self, operation: &Operation) -> Result<(), EvalError>;
+
+    /// Called after each operation that ran, with the time that it took without the operations inside it.
+    fn after(&self, operation: &Operation, body: &Body, own_time: Duration);
 }
 
 /// What came of a run.
@@ -54,6 +69,7 @@ pub(crate) struct Record {
     steps_max: u64,
     bytes_held: AtomicU64,
     bytes_max: u64,
+    observer: Option<Arc<dyn Observer>>,
     notes: Mutex<Notes>,
 }
 
@@ -64,14 +80,20 @@ struct Notes {
 }
 
 impl Record {
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options, observer: Option<Arc<dyn Observer>>) -> Self {
         Self {
             steps_left: options.steps_max.map(AtomicU64::new),
             steps_max: options.steps_max.unwrap_or(u64::MAX),
             bytes_held: AtomicU64::new(0),
             bytes_max: options.bytes_max.unwrap_or(u64::MAX),
+            observer,
             notes: Mutex::new(Notes::default()),
         }
+    }
+
+    /// Who watches, if somebody does.
+    pub(crate) fn observer(&self) -> Option<&dyn Observer> {
+        self.observer.as_deref()
     }
 
     /// Takes steps off the budget.

@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 /// Largest tensor that is evaluated. A program may name a larger one; it is refused before anything is allocated.
 pub const TENSOR_BYTES: Limit = Limit::new("size of a tensor in the reference evaluator", 8 << 30, "bytes");
 
-/// A tensor that is too large: for the evaluator, or for the memory that is left.
+/// A tensor that cannot be had: too large for the evaluator or for the memory that is left, or not of the size of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorError {
     /// Over [`TENSOR_BYTES`].
@@ -22,6 +22,13 @@ pub enum TensorError {
     Overflow,
     /// The system gives no memory for so many bytes.
     Memory(usize),
+    /// There are more or fewer bytes than the type has.
+    Length {
+        /// Bytes that the type has.
+        expected: usize,
+        /// Bytes that came.
+        actual: usize,
+    },
 }
 
 impl fmt::Display for TensorError {
@@ -30,6 +37,9 @@ impl fmt::Display for TensorError {
             Self::Limit(exceeded) => exceeded.fmt(f),
             Self::Overflow => f.write_str("the size of a tensor does not fit 64 bits"),
             Self::Memory(bytes) => write!(f, "there is no memory for a tensor of {bytes} bytes"),
+            Self::Length { expected, actual } => {
+                write!(f, "the tensor's type has {expected} bytes, there are {actual}")
+            }
         }
     }
 }
@@ -95,13 +105,17 @@ impl Tensor {
         })
     }
 
-    /// A tensor of bytes that were moved as they are: elements in row-major order, laid out as in [`Literal`].
+    /// A tensor of bytes that were moved as they are: elements in row-major order, laid out as in [`Literal`], of which the type has
+    /// every one.
     ///
     /// # Errors
-    /// [`TensorError`] when the tensor is too large.
-    pub(crate) fn from_bytes(ty: Arc<TensorType>, bytes: Vec<u8>) -> Result<Self, TensorError> {
-        let count = checked_count(&ty)?;
-        debug_assert_eq!(bytes.len(), count * ty.element.storage().bytes());
+    /// [`TensorError`] when the tensor is too large, or has another number of bytes.
+    pub fn from_bytes(ty: Arc<TensorType>, bytes: Vec<u8>) -> Result<Self, TensorError> {
+        let expected = checked_count(&ty)? * ty.element.storage().bytes();
+        if bytes.len() != expected {
+            let actual = bytes.len();
+            return Err(TensorError::Length { expected, actual });
+        }
         Ok(Self {
             ty,
             bytes: Arc::new(bytes),

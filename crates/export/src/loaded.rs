@@ -47,6 +47,14 @@ impl Loaded {
         Self::from_container(&Arc::new(Container::open_with(path, &read_options())?))
     }
 
+    /// As [`Loaded::open`], of a file that is in memory.
+    ///
+    /// # Errors
+    /// See [`Loaded::open`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ExportError> {
+        Self::from_container(&Arc::new(Container::from_bytes_with(bytes, &read_options())?))
+    }
+
     /// As [`Loaded::open`], of a container that is already open.
     ///
     /// # Errors

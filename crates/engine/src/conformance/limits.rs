@@ -1,0 +1,105 @@
+//! Limits of calls.
+
+use std::time::Duration;
+
+use super::programs::{ADD, FOREVER, LARGE, LOOP};
+use super::{Check, Checked, Suite, array, call, ensure, told};
+use crate::error::ErrorKind;
+use crate::limits::Cancellation;
+use crate::options::ExecuteOptions;
+use crate::value::Value;
+
+pub(super) const CHECKS: &[Check] = &[
+    ("a limit of time ends a loop without end", time),
+    ("a cancelled call ends", cancelled),
+    ("a limit of memory is kept", memory),
+    ("a limit of steps is kept, or refused", steps),
+    ("limits that are not reached change nothing", unreached),
+];
+
+fn ends(
+    suite: &Suite<'_>,
+    text: &str,
+    arguments: &[Value],
+    options: &ExecuteOptions,
+    want: ErrorKind,
+) -> Checked {
+    let executable = suite.executable(&suite.program(text)?)?;
+    match call(&*executable, arguments, options) {
+        Err(error) if error.kind() == want => Ok(()),
+        Err(error) => Err(format!("{:?} instead of {want:?}: {error}", error.kind())),
+        Ok(outcome) => Err(format!("it ended: {:?}", outcome.results)),
+    }
+}
+
+fn time(suite: &Suite<'_>) -> Checked {
+    let options = ExecuteOptions {
+        time_limit: Some(Duration::from_millis(20)),
+        ..ExecuteOptions::default()
+    };
+    ends(
+        suite,
+        FOREVER,
+        &[array(&[], &[0])?],
+        &options,
+        ErrorKind::TimeLimit,
+    )
+}
+
+fn cancelled(suite: &Suite<'_>) -> Checked {
+    let cancellation = Cancellation::new();
+    let options = ExecuteOptions {
+        cancellation: Some(cancellation.clone()),
+        ..ExecuteOptions::default()
+    };
+    let argument = [array(&[], &[0])?];
+    std::thread::scope(|scope| {
+        // Before the call or while it runs, whichever it happens to be.
+        scope.spawn(|| cancellation.cancel());
+        ends(suite, FOREVER, &argument, &options, ErrorKind::Cancelled)
+    })?;
+    ends(suite, FOREVER, &argument, &options, ErrorKind::Cancelled)
+}
+
+fn memory(suite: &Suite<'_>) -> Checked {
+    let limited = |bytes: u64| ExecuteOptions {
+        memory_limit_bytes: Some(bytes),
+        ..ExecuteOptions::default()
+    };
+    // An engine may need less than the program seems to; results are never less than they are.
+    let x = array(&[4], &[1.0_f32; 4])?;
+    ends(suite, ADD, &[x.clone(), x], &limited(3), ErrorKind::MemoryLimit)?;
+    let outcome = call(
+        &*suite.executable(&suite.program(LARGE)?)?,
+        &[],
+        &limited(64 << 20),
+    );
+    let results = told(outcome)?.results;
+    let want = [array(&[], &[(1 << 20) - 1])?];
+    ensure(results == want, || format!("within 64 MiB: {results:?}"))
+}
+
+fn steps(suite: &Suite<'_>) -> Checked {
+    let options = ExecuteOptions {
+        step_limit: Some(100),
+        ..ExecuteOptions::default()
+    };
+    let want = match suite.engine.features().counts_steps {
+        true => ErrorKind::StepLimit,
+        false => ErrorKind::Unsupported,
+    };
+    ends(suite, LOOP, &[array(&[], &[1_000_000])?], &options, want)
+}
+
+fn unreached(suite: &Suite<'_>) -> Checked {
+    let options = ExecuteOptions {
+        memory_limit_bytes: Some(1 << 30),
+        time_limit: Some(Duration::from_secs(3600)),
+        cancellation: Some(Cancellation::new()),
+        ..ExecuteOptions::default()
+    };
+    let executable = suite.executable(&suite.program(LOOP)?)?;
+    let results = told(call(&*executable, &[array(&[], &[10])?], &options))?.results;
+    let want = [array(&[], &[55])?];
+    ensure(results == want, || format!("{results:?}"))
+}
