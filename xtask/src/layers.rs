@@ -141,6 +141,7 @@ const LAYERS: &[Layer] = &[
             "artifact-engine",
             "artifact-cpu-tile",
             "artifact-cpu-routine",
+            "artifact-chlo",
         ],
         tests_use: &["artifact-testkit"],
     },

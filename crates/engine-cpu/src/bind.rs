@@ -7,7 +7,7 @@ use artifact_dims::Assignment;
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
-use artifact_ir::types::{Dim, ElementType, TensorType, Type};
+use artifact_ir::types::{ElementType, TensorType, Type};
 use artifact_lower::plan::{Access, BufferId, Operand, Plan, Product, Step, StepKind, Storage};
 
 use crate::error::CpuError;
@@ -58,11 +58,27 @@ pub(crate) struct BoundStep {
 pub(crate) enum BoundKind {
     Launch(Box<BoundLaunch>),
     Product(Box<BoundProduct>),
-    Copy { from: usize, to: usize, bytes: usize },
+    Copy {
+        from: usize,
+        to: usize,
+        bytes: usize,
+    },
     Routine(Box<BoundRoutine>),
-    Evaluate { function: FunctionId, operands: Vec<Operand>, results: Vec<Operand> },
-    While { condition: Vec<BoundStep>, predicate: usize, body: Vec<BoundStep> },
-    Case { index: usize, element: ElementType, branches: Vec<Vec<BoundStep>> },
+    Evaluate {
+        function: FunctionId,
+        operands: Vec<Operand>,
+        results: Vec<Operand>,
+    },
+    While {
+        condition: Vec<BoundStep>,
+        predicate: usize,
+        body: Vec<BoundStep>,
+    },
+    Case {
+        index: usize,
+        element: ElementType,
+        branches: Vec<Vec<BoundStep>>,
+    },
 }
 
 /// A product of known sizes: shapes and strides in bytes, and which dimensions are which.
@@ -102,8 +118,20 @@ pub(crate) fn bind(loaded: &Loaded, values: &Assignment) -> Result<Bound, CpuErr
         shared_bytes: 0,
     };
     let steps = binder.steps(&plan.steps)?;
-    let Binder { library, scratch_bytes, shared_bytes, .. } = binder;
-    Ok(Bound { buffers, arena_bytes, scratch_bytes, shared_bytes, steps, library: Arc::new(library) })
+    let Binder {
+        library,
+        scratch_bytes,
+        shared_bytes,
+        ..
+    } = binder;
+    Ok(Bound {
+        buffers,
+        arena_bytes,
+        scratch_bytes,
+        shared_bytes,
+        steps,
+        library: Arc::new(library),
+    })
 }
 
 fn buffers(plan: &Plan, sizes: &[i64]) -> Result<(Vec<BoundBuffer>, usize), CpuError> {
@@ -112,22 +140,36 @@ fn buffers(plan: &Plan, sizes: &[i64]) -> Result<(Vec<BoundBuffer>, usize), CpuE
     let mut in_arena = Vec::new();
     for (index, (_, buffer)) in plan.buffers.iter().enumerate() {
         let dims = buffer.dims.iter().map(|dim| u64::try_from(sizes[dim.index()]));
-        let dims: Vec<u64> = dims.collect::<Result<_, _>>().map_err(|_| CpuError::input("a size is negative"))?;
+        let dims: Vec<u64> = dims
+            .collect::<Result<_, _>>()
+            .map_err(|_| CpuError::input("a size is negative"))?;
         let ty = TensorType::of_static(&dims, buffer.element.clone());
-        let bytes = ty.byte_count().and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes < isize::MAX as usize / 4);
-        let bytes = bytes.ok_or_else(|| CpuError::input(format!("an array of type {ty} is larger than any memory")))?;
+        let bytes = ty
+            .byte_count()
+            .and_then(|bytes| usize::try_from(bytes).ok())
+            .filter(|bytes| *bytes < isize::MAX as usize / 4);
+        let bytes = bytes
+            .ok_or_else(|| CpuError::input(format!("an array of type {ty} is larger than any memory")))?;
         let place = match &buffer.storage {
             Storage::Argument => Place::Argument,
             Storage::Result => Place::Result,
             Storage::Constant(literal) => Place::Constant(literal.clone()),
             Storage::Arena => {
                 let (first, last) = buffer.life;
-                lifetimes.push(Lifetime { bytes: bytes.max(1), first, last });
+                lifetimes.push(Lifetime {
+                    bytes: bytes.max(1),
+                    first,
+                    last,
+                });
                 in_arena.push(index);
                 Place::Arena(0)
             }
         };
-        buffers.push(BoundBuffer { ty: Arc::new(ty), bytes, place });
+        buffers.push(BoundBuffer {
+            ty: Arc::new(ty),
+            bytes,
+            place,
+        });
     }
     let (offsets, arena_bytes) = place(&lifetimes, ALIGNMENT);
     for (index, offset) in in_arena.into_iter().zip(offsets) {
@@ -152,7 +194,11 @@ impl Binder<'_> {
             .iter()
             .map(|step| {
                 let kind = self.step(step).map_err(|error| error.at(step.source))?;
-                Ok(BoundStep { kind, source: step.source, number: step.number })
+                Ok(BoundStep {
+                    kind,
+                    source: step.source,
+                    number: step.number,
+                })
             })
             .collect()
     }
@@ -173,10 +219,23 @@ impl Binder<'_> {
                 if self.buffers[from.index()].bytes != bytes {
                     return Err(CpuError::bounds("a copy between arrays of different sizes"));
                 }
-                BoundKind::Copy { from: from.index(), to: to.index(), bytes }
+                BoundKind::Copy {
+                    from: from.index(),
+                    to: to.index(),
+                    bytes,
+                }
             }
-            StepKind::Operation { function, operands, results, .. } => self.operation(*function, operands, results)?,
-            StepKind::While { condition, predicate, body } => BoundKind::While {
+            StepKind::Operation {
+                function,
+                operands,
+                results,
+                ..
+            } => self.operation(*function, operands, results)?,
+            StepKind::While {
+                condition,
+                predicate,
+                body,
+            } => BoundKind::While {
                 condition: self.steps(condition)?,
                 predicate: predicate.index(),
                 body: self.steps(body)?,
@@ -184,7 +243,10 @@ impl Binder<'_> {
             StepKind::Case { index, branches } => BoundKind::Case {
                 index: index.index(),
                 element: self.plan.buffers[*index].storage_type(),
-                branches: branches.iter().map(|branch| self.steps(branch)).collect::<Result<_, _>>()?,
+                branches: branches
+                    .iter()
+                    .map(|branch| self.steps(branch))
+                    .collect::<Result<_, _>>()?,
             },
         })
     }
@@ -194,7 +256,15 @@ impl Binder<'_> {
     }
 
     fn product(&self, product: &Product) -> Result<BoundProduct, CpuError> {
-        let Product { batch, rows, columns, contracted, left, right, output } = product;
+        let Product {
+            batch,
+            rows,
+            columns,
+            contracted,
+            left,
+            right,
+            output,
+        } = product;
         let side = |access: &Access, axes: [&[artifact_lower::SizeId]; 3]| self.side(access, &axes.concat());
         Ok(BoundProduct {
             left: side(left, [batch, rows, contracted])?,
@@ -209,9 +279,17 @@ impl Binder<'_> {
 
     fn side(&self, access: &Access, axes: &[artifact_lower::SizeId]) -> Result<BoundSide, CpuError> {
         let element = self.plan.buffers[access.buffer].storage_type();
-        let shape: Vec<usize> = axes.iter().map(|axis| self.size(*axis)).collect::<Result<_, _>>()?;
+        let shape: Vec<usize> = axes
+            .iter()
+            .map(|axis| self.size(*axis))
+            .collect::<Result<_, _>>()?;
         let (operand, strides) = launch::bind_access(self.plan, access, &shape, self.sizes, element)?;
-        Ok(BoundSide { operand, element, shape, strides })
+        Ok(BoundSide {
+            operand,
+            element,
+            shape,
+            strides,
+        })
     }
 
     fn operation(
@@ -234,7 +312,11 @@ impl Binder<'_> {
             return Ok(BoundKind::Routine(Box::new(routine)));
         }
         let (operands, results) = (operands.to_vec(), results.to_vec());
-        Ok(BoundKind::Evaluate { function, operands, results })
+        Ok(BoundKind::Evaluate {
+            function,
+            operands,
+            results,
+        })
     }
 
     /// Gives a function of the library the types of this binding.
@@ -251,8 +333,14 @@ impl Binder<'_> {
         let Some(body) = &mut function.body else { return };
         let Some(block) = body.entry_block() else { return };
         let arguments = body.blocks[block].arguments.clone();
-        let made = body.blocks[block].ops.first().map(|id| body.ops[*id].results.clone());
-        let values = arguments.into_iter().zip(inputs).chain(made.into_iter().flatten().zip(outputs));
+        let made = body.blocks[block]
+            .ops
+            .first()
+            .map(|id| body.ops[*id].results.clone());
+        let values = arguments
+            .into_iter()
+            .zip(inputs)
+            .chain(made.into_iter().flatten().zip(outputs));
         for (value, ty) in values {
             body.values[value].ty = ty;
         }
@@ -272,7 +360,55 @@ impl Binder<'_> {
     }
 }
 
-/// For sizes that a program leaves open until it runs.
-pub(crate) fn is_static(ty: &TensorType) -> bool {
-    ty.dims.iter().all(Dim::is_static)
+impl Bound {
+    /// The step of this number, in whichever sequence.
+    fn find(&self, number: u32) -> Option<&BoundStep> {
+        find(&self.steps, number)
+    }
+
+    /// Whether a routine does an operation.
+    pub(crate) fn has_routine(&self, number: u32) -> bool {
+        self.find(number)
+            .is_some_and(|step| matches!(step.kind, BoundKind::Routine(_)))
+    }
+
+    /// Arithmetic operations of a launch.
+    pub(crate) fn launch_flops(&self, number: u32, loaded: &Loaded) -> u64 {
+        match self.find(number).map(|step| &step.kind) {
+            Some(BoundKind::Launch(launch)) => {
+                let program = &loaded.kernels[launch.kernel].program;
+                (launch.elements as u64).saturating_mul(program.flops as u64)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Arithmetic operations of a product: two for each product of elements.
+    pub(crate) fn product_flops(&self, number: u32) -> u64 {
+        match self.find(number).map(|step| &step.kind) {
+            Some(BoundKind::Product(product)) => {
+                let left: u64 = product.left.shape.iter().map(|size| *size as u64).product();
+                let columns = &product.right.shape[product.batch..product.batch + product.columns];
+                columns
+                    .iter()
+                    .fold(2 * left, |flops, size| flops.saturating_mul(*size as u64))
+            }
+            _ => 0,
+        }
+    }
+}
+
+fn find(steps: &[BoundStep], number: u32) -> Option<&BoundStep> {
+    steps.iter().find_map(|step| {
+        if step.number == number {
+            return Some(step);
+        }
+        match &step.kind {
+            BoundKind::While { condition, body, .. } => {
+                find(condition, number).or_else(|| find(body, number))
+            }
+            BoundKind::Case { branches, .. } => branches.iter().find_map(|branch| find(branch, number)),
+            _ => None,
+        }
+    })
 }

@@ -17,11 +17,16 @@ impl Code {
     pub(crate) fn load(bytes: &[u8]) -> std::io::Result<Self> {
         let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
         memory[..bytes.len()].copy_from_slice(bytes);
-        Ok(Self { memory: memory.make_exec()? })
+        Ok(Self {
+            memory: memory.make_exec()?,
+        })
     }
 
     /// The address of the function at an offset; `None` where the code ends before.
     pub(crate) fn function(&self, offset: usize) -> Option<*const u8> {
-        self.memory.get(offset..).filter(|rest| !rest.is_empty()).map(<[u8]>::as_ptr)
+        self.memory
+            .get(offset..)
+            .filter(|rest| !rest.is_empty())
+            .map(<[u8]>::as_ptr)
     }
 }

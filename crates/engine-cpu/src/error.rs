@@ -32,7 +32,11 @@ enum Problem {
     #[error("there is no memory for {0} bytes")]
     Memory(u64),
     #[error("{what} needs {needed} bytes, over the limit of {limit}")]
-    Limit { what: &'static str, needed: u64, limit: u64 },
+    Limit {
+        what: &'static str,
+        needed: u64,
+        limit: u64,
+    },
     #[error("the run was stopped: {0}")]
     Stopped(&'static str),
     #[error("executable memory cannot be had")]
@@ -55,6 +59,8 @@ pub enum CpuErrorKind {
     Unsupported,
     /// The program's own check failed.
     FailedCheck,
+    /// What the program computes has no result.
+    NoResult,
     /// A defect of the engine.
     Internal,
 }
@@ -85,7 +91,10 @@ impl CpuError {
     }
 
     const fn of(problem: Problem) -> Self {
-        Self { problem, source: SourceOffset::NONE }
+        Self {
+            problem,
+            source: SourceOffset::NONE,
+        }
     }
 
     pub(crate) fn at(mut self, source: SourceOffset) -> Self {
@@ -115,11 +124,15 @@ impl CpuError {
                 EvalErrorKind::FailedCheck => CpuErrorKind::FailedCheck,
                 EvalErrorKind::Steps => CpuErrorKind::Time,
                 EvalErrorKind::Bytes => CpuErrorKind::Memory,
-                _ => CpuErrorKind::Input,
+                EvalErrorKind::Stopped => CpuErrorKind::Time,
+                EvalErrorKind::Runtime => CpuErrorKind::NoResult,
+                EvalErrorKind::InvalidInput => CpuErrorKind::Input,
             },
-            Problem::Bounds(_) | Problem::Codegen(_) | Problem::Routine(_) | Problem::Code(_) | Problem::Module(_) => {
-                CpuErrorKind::Internal
-            }
+            Problem::Bounds(_)
+            | Problem::Codegen(_)
+            | Problem::Routine(_)
+            | Problem::Code(_)
+            | Problem::Module(_) => CpuErrorKind::Internal,
         }
     }
 }
@@ -157,7 +170,10 @@ impl From<RoutineError> for CpuError {
 impl From<EvalError> for CpuError {
     fn from(error: EvalError) -> Self {
         let source = error.source_offset();
-        Self { problem: Problem::Evaluation(error), source }
+        Self {
+            problem: Problem::Evaluation(error),
+            source,
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use artifact_cpu_tile::Tile;
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{EvalError, Options, Value, evaluate};
 use artifact_ir::literal::Literal;
-use artifact_ir::module::{Body, Function, FunctionId, Module, NewOperation, Parameter};
 use artifact_ir::location::LocationId;
+use artifact_ir::module::{Body, Function, FunctionId, Module, NewOperation, Parameter};
 use artifact_ir::op::{Control, Op};
 use artifact_ir::types::{ElementType, TensorType, Type};
 
@@ -39,11 +39,21 @@ impl ElementEvaluator {
         let result = row(&self.result);
         let mut body = Body::new();
         let block = body.add_block(body.root);
-        let operands: Vec<_> =
-            types.iter().map(|ty| body.add_argument(block, ty.clone(), LocationId::UNKNOWN)).collect();
-        let id = body.add_op(block, NewOperation::new(self.op.clone(), operands), [result.clone()]);
+        let operands: Vec<_> = types
+            .iter()
+            .map(|ty| body.add_argument(block, ty.clone(), LocationId::UNKNOWN))
+            .collect();
+        let id = body.add_op(
+            block,
+            NewOperation::new(self.op.clone(), operands),
+            [result.clone()],
+        );
         let results = body.ops[id].results.clone();
-        body.add_op(block, NewOperation::new(Op::from(Control::FuncReturn), results), Vec::new());
+        body.add_op(
+            block,
+            NewOperation::new(Op::from(Control::FuncReturn), results),
+            Vec::new(),
+        );
         let mut function = Function::new("main");
         function.arguments = types.into_iter().map(Parameter::new).collect();
         function.results = vec![Parameter::new(result)];
@@ -70,7 +80,12 @@ impl ElementEvaluator {
             let operands = operands.collect::<Result<Vec<_>, _>>()?;
             let outcome = evaluate(&module, entry, operands, &Options::default())?;
             let length = columns * self.result.bytes();
-            let result = outcome.results.first().map(Value::as_tensor).transpose()?.map(Tensor::bytes);
+            let result = outcome
+                .results
+                .first()
+                .map(Value::as_tensor)
+                .transpose()?
+                .map(Tensor::bytes);
             if let Some(result) = result.filter(|bytes| bytes.len() == length) {
                 // SAFETY: the caller's promise; the result is memory of the evaluator's own.
                 unsafe { std::ptr::copy_nonoverlapping(result.as_ptr(), address(to, row), length) };
@@ -87,6 +102,7 @@ fn address(tile: &Tile, row: usize) -> *mut u8 {
 /// A vector of elements.
 fn tensor(element: ElementType, count: usize, bytes: Vec<u8>) -> Result<Tensor, EvalError> {
     let ty = Arc::new(TensorType::of_static(&[count as u64], element));
-    let literal = Literal::dense(ty, Blob::new(bytes)).map_err(|error| EvalError::invalid_input(error.to_string()))?;
+    let literal =
+        Literal::dense(ty, Blob::new(bytes)).map_err(|error| EvalError::invalid_input(error.to_string()))?;
     Tensor::from_literal(&literal).map_err(|error| EvalError::invalid_input(error.to_string()))
 }

@@ -67,17 +67,28 @@ pub(crate) struct Call<'a> {
 impl Instance {
     pub(crate) fn new(loaded: Loaded) -> Self {
         let variables = loaded.plan.sizes.variables().into_iter().collect();
-        Self { loaded, bindings: Mutex::new(HashMap::new()), variables }
+        Self {
+            loaded,
+            bindings: Mutex::new(HashMap::new()),
+            variables,
+        }
     }
 
     /// The plan for these values of its variables.
     pub(crate) fn binding(&self, values: &Assignment) -> Result<Arc<Binding>, CpuError> {
-        let key: Vec<i64> = self.variables.iter().map(|name| values.get(name).unwrap_or(i64::MIN)).collect();
+        let key: Vec<i64> = self
+            .variables
+            .iter()
+            .map(|name| values.get(name).unwrap_or(i64::MIN))
+            .collect();
         if let Some(binding) = lock(&self.bindings).get(&key) {
             return Ok(Arc::clone(binding));
         }
         let bound = bind(&self.loaded, values)?;
-        let binding = Arc::new(Binding { bound, idle: Mutex::new(Vec::new()) });
+        let binding = Arc::new(Binding {
+            bound,
+            idle: Mutex::new(Vec::new()),
+        });
         let mut bindings = lock(&self.bindings);
         if bindings.len() >= BINDINGS_MAX {
             bindings.clear();
@@ -115,9 +126,15 @@ impl Instance {
                 memory.buffers[buffer.index()] = Address(*address);
             }
         });
-        let Memory { scratch, workspace, buffers, .. } = &mut memory;
+        let Memory {
+            scratch,
+            workspace,
+            buffers,
+            ..
+        } = &mut memory;
         // SAFETY: an address is a pointer.
-        let addresses = unsafe { std::slice::from_raw_parts(buffers.as_ptr().cast::<*mut u8>(), buffers.len()) };
+        let addresses =
+            unsafe { std::slice::from_raw_parts(buffers.as_ptr().cast::<*mut u8>(), buffers.len()) };
         let mut runner = Runner {
             loaded: &self.loaded,
             bound: &binding.bound,
@@ -171,7 +188,13 @@ impl Memory {
                 },
             }));
         }
-        Ok(Self { arena, scratch, workspace: Workspace::new(), buffers, _splats: splats })
+        Ok(Self {
+            arena,
+            scratch,
+            workspace: Workspace::new(),
+            buffers,
+            _splats: splats,
+        })
     }
 }
 
@@ -179,6 +202,16 @@ impl Binding {
     /// Bytes that a call of it takes besides its arguments and results.
     pub(crate) fn own_bytes(&self) -> u64 {
         (self.bound.arena_bytes + self.bound.shared_bytes) as u64
+    }
+
+    /// Bytes of its results.
+    pub(crate) fn result_bytes(&self) -> u64 {
+        let results = self
+            .bound
+            .buffers
+            .iter()
+            .filter(|buffer| matches!(buffer.place, Place::Result));
+        results.map(|buffer| buffer.bytes as u64).sum()
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct Space {
 /// Lays out a launch.
 pub(crate) fn layout(kernel: &Kernel, program: &Program, space: &Space) -> Layout {
     let parallel = kernel.parallel;
-    if kernel.inner == 0 && !kernel.reduces() {
+    if kernel.inner == 0 && !program.reduces() {
         return map_layout(program, space);
     }
     let rows = join(space, 0..parallel, &|_| true);
@@ -103,14 +103,24 @@ pub(crate) fn layout(kernel: &Kernel, program: &Program, space: &Space) -> Layou
             Columns::Together => (axes(last), axes(&inner)),
             Columns::Apart => (axes(&inner), axes(last)),
         };
-        Walk { outer: around.iter().map(|group| group.strides[operand]).collect(), rows, columns }
+        Walk {
+            outer: around.iter().map(|group| group.strides[operand]).collect(),
+            rows,
+            columns,
+        }
     });
     let walks = walks.collect();
     let (rows, columns) = match kernel.columns {
         Columns::Together => (row_count / outer_count(&outer), inner_count),
         Columns::Apart => (inner_count, row_count / outer_count(&outer)),
     };
-    Layout { outer, rows, columns, rectangle, walks }
+    Layout {
+        outer,
+        rows,
+        columns,
+        rectangle,
+        walks,
+    }
 }
 
 fn outer_count(outer: &SmallVec<[usize; 4]>) -> usize {
@@ -123,21 +133,36 @@ const ACROSS: usize = 64;
 fn map_layout(program: &Program, space: &Space) -> Layout {
     let groups = join(space, 0..space.sizes.len(), &|_| true);
     let Some((last, rest)) = groups.split_last() else {
-        let walk = Walk { outer: SmallVec::new(), rows: Axes::new(), columns: Axes::new() };
+        let walk = Walk {
+            outer: SmallVec::new(),
+            rows: Axes::new(),
+            columns: Axes::new(),
+        };
         let walks = vec![walk; space.strides.len()];
-        return Layout { outer: SmallVec::new(), rows: 1, columns: 1, rectangle: [1, 1], walks };
+        return Layout {
+            outer: SmallVec::new(),
+            rows: 1,
+            columns: 1,
+            rectangle: [1, 1],
+            walks,
+        };
     };
     // An operand that runs along another axis than the last one decides which axis the rows are.
     let across = (0..space.strides.len()).find_map(|operand| {
-        let runs = |group: &&Group| group.size > 1 && group.strides[operand].unsigned_abs() == space.widths[operand];
+        let runs =
+            |group: &&Group| group.size > 1 && group.strides[operand].unsigned_abs() == space.widths[operand];
         if runs(&last) || last.strides[operand] == 0 {
             return None;
         }
         rest.iter().position(|group| runs(&group))
     });
     let row_axis = across.or_else(|| rest.len().checked_sub(1));
-    let around: Vec<&Group> =
-        rest.iter().enumerate().filter(|(index, _)| Some(*index) != row_axis).map(|(_, group)| group).collect();
+    let around: Vec<&Group> = rest
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| Some(*index) != row_axis)
+        .map(|(_, group)| group)
+        .collect();
     let row = row_axis.map(|index| &rest[index]);
     let widest = if across.is_some() { ACROSS } else { program.tile };
     let columns = last.size.clamp(1, widest);
@@ -165,7 +190,10 @@ struct Group {
 
 impl Group {
     fn axis(&self, operand: usize) -> Axis {
-        Axis { size: self.size, stride: self.strides[operand] }
+        Axis {
+            size: self.size,
+            stride: self.strides[operand],
+        }
     }
 }
 

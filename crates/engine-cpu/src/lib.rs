@@ -18,8 +18,11 @@
 
 mod bind;
 mod code;
+mod compile;
+mod engine;
 mod error;
 mod evaluate;
+mod executable;
 mod instance;
 mod kernel;
 mod launch;
@@ -27,11 +30,16 @@ mod layout;
 mod loaded;
 mod machine;
 mod memory;
+mod payload;
 mod place;
+mod profile;
 mod routine;
 mod run;
+mod sizes;
 mod target;
+mod values;
 
+pub use engine::{CpuEngine, Settings};
 pub use error::{CpuError, CpuErrorKind};
 pub use target::Target;
 
@@ -54,12 +62,18 @@ pub fn run_once(
     instance::for_each_array(&instance.loaded.plan.results, &mut |buffer| {
         sizes.push(binding.bound.buffers[buffer.index()].bytes);
     });
-    let inputs = arguments.iter().map(|bytes| memory::Block::new(bytes.len())).collect::<Result<Vec<_>, _>>()?;
+    let inputs = arguments
+        .iter()
+        .map(|bytes| memory::Block::new(bytes.len()))
+        .collect::<Result<Vec<_>, _>>()?;
     for (block, bytes) in inputs.iter().zip(arguments) {
         // SAFETY: the block has so many bytes.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.data(), bytes.len()) };
     }
-    let outputs = sizes.iter().map(|bytes| memory::Block::new(*bytes)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = sizes
+        .iter()
+        .map(|bytes| memory::Block::new(*bytes))
+        .collect::<Result<Vec<_>, _>>()?;
     let pool = artifact_cpu_routine::pool::Pool::new(threads);
     let call = instance::Call {
         pool: &pool,

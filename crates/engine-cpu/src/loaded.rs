@@ -27,7 +27,8 @@ pub(crate) struct Compiled {
 /// Compiles a plan.
 pub(crate) fn compile(plan: Plan, target: Target) -> Result<Compiled, CpuError> {
     let mut compiler = Compiler::new(target)?;
-    let (mut programs, mut evaluated, mut code, mut entries) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut programs, mut evaluated, mut code, mut entries) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (_, kernel) in plan.kernels.iter() {
         let program = schedule(kernel, &mut evaluated);
         let mut starts = Vec::with_capacity(program.phases.len());
@@ -39,7 +40,14 @@ pub(crate) fn compile(plan: Plan, target: Target) -> Result<Compiled, CpuError> 
         programs.push(program);
         entries.push(starts);
     }
-    Ok(Compiled { plan, target, programs, evaluated, code, entries })
+    Ok(Compiled {
+        plan,
+        target,
+        programs,
+        evaluated,
+        code,
+        entries,
+    })
 }
 
 /// A compiled plan that can be run.
@@ -57,13 +65,18 @@ impl Loaded {
     /// Makes code executable. It must come from [`compile`], in this process or by way of someone who is trusted with it.
     pub(crate) fn new(compiled: Compiled) -> Result<Self, CpuError> {
         if !compiled.target.is_supported() {
-            return Err(CpuError::input(format!("this machine does not run code for {}", compiled.target)));
+            return Err(CpuError::input(format!(
+                "this machine does not run code for {}",
+                compiled.target
+            )));
         }
         let code = Code::load(&compiled.code)?;
         let mut kernels = Vec::with_capacity(compiled.programs.len());
         for (program, entries) in compiled.programs.into_iter().zip(&compiled.entries) {
             let phases = entries.iter().map(|entry| {
-                let address = code.function(*entry).ok_or_else(|| CpuError::module("the code ends early"))?;
+                let address = code
+                    .function(*entry)
+                    .ok_or_else(|| CpuError::module("the code ends early"))?;
                 // SAFETY: code of a phase begins here; the caller's promise.
                 Ok(unsafe { std::mem::transmute::<*const u8, PhaseFn>(address) })
             });
@@ -81,6 +94,8 @@ impl Loaded {
 
     pub(crate) fn program(&self, kernel: KernelId) -> Result<&Program, CpuError> {
         let kernel = self.kernels.get(kernel.index());
-        kernel.map(|kernel| &kernel.program).ok_or_else(|| CpuError::module("a kernel is missing"))
+        kernel
+            .map(|kernel| &kernel.program)
+            .ok_or_else(|| CpuError::module("a kernel is missing"))
     }
 }

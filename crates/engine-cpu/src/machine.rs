@@ -26,7 +26,12 @@ const _: () = {
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(level: Level, evaluators: &'a [ElementEvaluator]) -> Self {
-        Self { table: table(level).as_ptr(), evaluate, evaluators, failed: AtomicBool::new(false) }
+        Self {
+            table: table(level).as_ptr(),
+            evaluate,
+            evaluators,
+            failed: AtomicBool::new(false),
+        }
     }
 
     /// Runs a routine.

@@ -64,12 +64,18 @@ impl Scratch {
     pub(crate) fn new(threads: usize, per_thread: usize, shared: usize) -> Result<Self, CpuError> {
         let per_thread = per_thread.next_multiple_of(ALIGNMENT);
         let block = Block::new(threads * per_thread + shared)?;
-        Ok(Self { block, per_thread, threads })
+        Ok(Self {
+            block,
+            per_thread,
+            threads,
+        })
     }
 
     /// The part of a thread.
     pub(crate) fn of(&self, thread: usize) -> *mut u8 {
-        self.block.data().wrapping_add(thread.min(self.threads.saturating_sub(1)) * self.per_thread)
+        self.block
+            .data()
+            .wrapping_add(thread.min(self.threads.saturating_sub(1)) * self.per_thread)
     }
 
     /// The shared part.

@@ -12,7 +12,13 @@ pub(crate) struct Lifetime {
 /// for as long as it lives.
 pub(crate) fn place(lifetimes: &[Lifetime], alignment: usize) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..lifetimes.len()).collect();
-    order.sort_by_key(|index| (std::cmp::Reverse(lifetimes[*index].bytes), lifetimes[*index].first, *index));
+    order.sort_by_key(|index| {
+        (
+            std::cmp::Reverse(lifetimes[*index].bytes),
+            lifetimes[*index].first,
+            *index,
+        )
+    });
     let mut offsets = vec![0; lifetimes.len()];
     let mut placed: Vec<usize> = Vec::with_capacity(order.len());
     let mut end = 0;
@@ -25,8 +31,11 @@ pub(crate) fn place(lifetimes: &[Lifetime], alignment: usize) -> (Vec<usize>, us
             let other = lifetimes[**other];
             own.first <= other.last && other.first <= own.last
         };
-        let mut taken: Vec<(usize, usize)> =
-            placed.iter().filter(meets).map(|other| (offsets[*other], offsets[*other] + lifetimes[*other].bytes)).collect();
+        let mut taken: Vec<(usize, usize)> = placed
+            .iter()
+            .filter(meets)
+            .map(|other| (offsets[*other], offsets[*other] + lifetimes[*other].bytes))
+            .collect();
         taken.sort_unstable();
         let mut offset: usize = 0;
         for (start, stop) in taken {
@@ -47,8 +56,14 @@ mod tests {
     use super::*;
 
     fn check(lifetimes: &[(usize, u32, u32)], expected: &[usize], size: usize) {
-        let lifetimes: Vec<Lifetime> =
-            lifetimes.iter().map(|(bytes, first, last)| Lifetime { bytes: *bytes, first: *first, last: *last }).collect();
+        let lifetimes: Vec<Lifetime> = lifetimes
+            .iter()
+            .map(|(bytes, first, last)| Lifetime {
+                bytes: *bytes,
+                first: *first,
+                last: *last,
+            })
+            .collect();
         assert_eq!(place(&lifetimes, 64), (expected.to_vec(), size));
     }
 

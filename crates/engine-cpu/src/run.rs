@@ -1,14 +1,14 @@
 //! Runs the steps of a bound plan.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use artifact_core::blob::Blob;
+use artifact_core::entity::EntityId as _;
 use artifact_cpu_routine::dot::{Dimensions, dot_general};
 use artifact_cpu_routine::pool::Parallel;
 use artifact_cpu_routine::view::{View, ViewMut};
 use artifact_cpu_routine::workspace::Workspace;
-use artifact_core::entity::EntityId as _;
 use artifact_eval::tensor::Tensor;
 use artifact_eval::{Options, Outcome, Value, evaluate};
 use artifact_ir::literal::Literal;
@@ -67,7 +67,10 @@ impl Runner<'_> {
         match &step.kind {
             BoundKind::Launch(launch) => {
                 // SAFETY: the caller's promise.
-                let resolved = launch.operands.iter().map(|operand| unsafe { operand.resolve(self.buffers) });
+                let resolved = launch
+                    .operands
+                    .iter()
+                    .map(|operand| unsafe { operand.resolve(self.buffers) });
                 let resolved: SmallVec<[Resolved; 16]> = resolved.collect();
                 let run = Run {
                     machine: &self.machine,
@@ -90,12 +93,22 @@ impl Runner<'_> {
                 Ok(())
             }
             // SAFETY: the caller's promise.
-            BoundKind::Routine(routine) => unsafe { routine.run(self.buffers, self.parallel, self.workspace) },
-            BoundKind::Evaluate { function, operands, results } => {
+            BoundKind::Routine(routine) => unsafe {
+                routine.run(self.buffers, self.parallel, self.workspace)
+            },
+            BoundKind::Evaluate {
+                function,
+                operands,
+                results,
+            } => {
                 // SAFETY: the caller's promise.
                 unsafe { self.evaluate(*function, operands, results) }
             }
-            BoundKind::While { condition, predicate, body } => loop {
+            BoundKind::While {
+                condition,
+                predicate,
+                body,
+            } => loop {
                 // SAFETY: the caller's promise.
                 unsafe {
                     self.steps(condition)?;
@@ -105,10 +118,18 @@ impl Runner<'_> {
                     self.steps(body)?;
                 }
             },
-            BoundKind::Case { index, element, branches } => {
+            BoundKind::Case {
+                index,
+                element,
+                branches,
+            } => {
                 // SAFETY: the buffer has one element of this type.
                 let index = unsafe { integer(self.buffers[*index], *element) };
-                let index = if element.is_boolean() { i64::from(index == 0) } else { index };
+                let index = if element.is_boolean() {
+                    i64::from(index == 0)
+                } else {
+                    index
+                };
                 let last = branches.len().saturating_sub(1);
                 let chosen = usize::try_from(index).map_or(last, |index| index.min(last));
                 match branches.get(chosen) {
@@ -121,13 +142,24 @@ impl Runner<'_> {
     }
 
     unsafe fn product(&mut self, product: &BoundProduct) -> Result<(), CpuError> {
-        let BoundProduct { left, right, output, batch, rows, columns, contracted } = product;
+        let BoundProduct {
+            left,
+            right,
+            output,
+            batch,
+            rows,
+            columns,
+            contracted,
+        } = product;
         let indices: SmallVec<[usize; 16]> = (0..16).collect();
         let part = |from: usize, count: usize| indices.get(from..from + count).unwrap_or_default();
         let dimensions = Dimensions {
             batch: [part(0, *batch), part(0, *batch)],
             free: [part(*batch, *rows), part(*batch, *columns)],
-            contracting: [part(batch + rows, *contracted), part(batch + columns, *contracted)],
+            contracting: [
+                part(batch + rows, *contracted),
+                part(batch + columns, *contracted),
+            ],
         };
         let data = |side: &BoundSide| match unsafe { side.operand.resolve(self.buffers) } {
             Resolved::Array(data) => data,
@@ -152,7 +184,10 @@ impl Runner<'_> {
     ) -> Result<(), CpuError> {
         // SAFETY: the caller's promise.
         let parameters = self.bound.library.functions[function].arguments.iter();
-        let inputs = operands.iter().zip(parameters).map(|(operand, parameter)| unsafe { self.value(operand, &parameter.ty) });
+        let inputs = operands
+            .iter()
+            .zip(parameters)
+            .map(|(operand, parameter)| unsafe { self.value(operand, &parameter.ty) });
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         let outcome = evaluate(&self.bound.library, function, inputs, &self.options)?;
         for (operand, value) in results.iter().zip(&outcome.results) {
@@ -171,8 +206,15 @@ impl Runner<'_> {
             Operand::Token => Value::Token,
             Operand::Tuple(parts) => {
                 // SAFETY: the caller's promise.
-                let types = if let Type::Tuple(types) = ty { types } else { &Arc::default() };
-                let parts = parts.iter().zip(types.iter()).map(|(part, ty)| unsafe { self.value(part, ty) });
+                let types = if let Type::Tuple(types) = ty {
+                    types
+                } else {
+                    &Arc::default()
+                };
+                let parts = parts
+                    .iter()
+                    .zip(types.iter())
+                    .map(|(part, ty)| unsafe { self.value(part, ty) });
                 Value::Tuple(parts.collect::<Result<Arc<[Value]>, _>>()?)
             }
             Operand::Array(buffer, _) => {
@@ -197,7 +239,9 @@ impl Runner<'_> {
                     return Err(CpuError::input("an operation gave a result of another size"));
                 }
                 // SAFETY: the buffer has so many bytes.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.buffers[buffer.index()], bytes.len()) };
+                unsafe {
+                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.buffers[buffer.index()], bytes.len())
+                };
                 Ok(())
             }
             (Operand::Tuple(parts), Value::Tuple(values)) => {

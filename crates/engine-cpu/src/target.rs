@@ -55,12 +55,35 @@ impl Target {
     /// What the code generator may use. It has no vectors beyond 128 bits, so that both levels compile alike.
     pub(crate) const fn features(self) -> &'static [&'static str] {
         const V3: &[&str] = &[
-            "has_sse3", "has_ssse3", "has_cmpxchg16b", "has_sse41", "has_sse42", "has_avx", "has_avx2", "has_fma", "has_bmi1", "has_bmi2",
-            "has_popcnt", "has_lzcnt",
+            "has_sse3",
+            "has_ssse3",
+            "has_cmpxchg16b",
+            "has_sse41",
+            "has_sse42",
+            "has_avx",
+            "has_avx2",
+            "has_fma",
+            "has_bmi1",
+            "has_bmi2",
+            "has_popcnt",
+            "has_lzcnt",
         ];
         const V4: &[&str] = &[
-            "has_sse3", "has_ssse3", "has_cmpxchg16b", "has_sse41", "has_sse42", "has_avx", "has_avx2", "has_fma", "has_bmi1", "has_bmi2",
-            "has_popcnt", "has_lzcnt", "has_avx512f", "has_avx512dq", "has_avx512vl",
+            "has_sse3",
+            "has_ssse3",
+            "has_cmpxchg16b",
+            "has_sse41",
+            "has_sse42",
+            "has_avx",
+            "has_avx2",
+            "has_fma",
+            "has_bmi1",
+            "has_bmi2",
+            "has_popcnt",
+            "has_lzcnt",
+            "has_avx512f",
+            "has_avx512dq",
+            "has_avx512vl",
         ];
         match self {
             Self::X86_64V3 => V3,

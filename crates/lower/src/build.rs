@@ -235,9 +235,17 @@ impl Builder<'_> {
         let value = if parallel == order.len() {
             // One element: it is combined with the initial value and with nothing else.
             let (op, operands) = (Op::Binary(combine.operation()), vec![init, value]);
-            expression.add(Term::Apply { op, operands, element })
+            expression.add(Term::Apply {
+                op,
+                operands,
+                element,
+            })
         } else {
-            expression.add(Term::Reduce { combine, operands: [value, init], element })
+            expression.add(Term::Reduce {
+                combine,
+                operands: [value, init],
+                element,
+            })
         };
         let store = Store {
             value,

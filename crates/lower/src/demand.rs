@@ -240,10 +240,17 @@ impl Walk<'_> {
 
     /// Whether a view has an element of its operand at several positions.
     fn repeats(&self, view: &View, tensor: TensorId, operand: TensorId) -> bool {
-        let View::Broadcast(dimensions) = view else { return false };
+        let View::Broadcast(dimensions) = view else {
+            return false;
+        };
         let Traced { tensors, sizes, .. } = &*self.traced;
         let (from, to) = (&tensors[operand].dims, &tensors[tensor].dims);
-        let is_same = |dim: usize| dimensions.iter().zip(from).any(|(to_dim, size)| *to_dim == dim && *size == to[dim]);
+        let is_same = |dim: usize| {
+            dimensions
+                .iter()
+                .zip(from)
+                .any(|(to_dim, size)| *to_dim == dim && *size == to[dim])
+        };
         (0..to.len()).any(|dim| sizes.as_number(to[dim]) != Some(1) && !is_same(dim))
     }
 

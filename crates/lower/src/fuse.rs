@@ -253,7 +253,8 @@ fn starts_of(term: &Term) -> impl Iterator<Item = TensorId> {
         Term::Position { at, .. } => std::slice::from_ref(at),
         _ => &[],
     };
-    at.iter().flat_map(|index| index.starts.iter().map(|start| start.0))
+    at.iter()
+        .flat_map(|index| index.starts.iter().map(|start| start.0))
 }
 
 fn starts_from(store: &Store) -> impl Iterator<Item = TensorId> {

@@ -51,7 +51,11 @@ fn level(level: Level) -> &'static str {
 }
 
 fn write_kernel(text: &mut String, name: &str, kernel: &Kernel) -> std::fmt::Result {
-    let apart = if kernel.columns == Columns::Apart { " apart" } else { "" };
+    let apart = if kernel.columns == Columns::Apart {
+        " apart"
+    } else {
+        ""
+    };
     let (rows, columns) = (kernel.parallel, kernel.inner);
     writeln!(text, "kernel {name} rows {rows} columns {columns}{apart} {{")?;
     for (index, input) in kernel.inputs.iter().enumerate() {

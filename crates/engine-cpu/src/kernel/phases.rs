@@ -14,7 +14,10 @@ pub(crate) fn times(kernel: &Kernel) -> Vec<Time> {
             InstrKind::Input(_) | InstrKind::Constant(_) => usize::from(instr.level == Level::Element),
             InstrKind::Apply { .. } | InstrKind::MultiplyAdd(_) => applied(kernel, instr, &times),
             // The pass in which it runs; its result is there in the next one.
-            InstrKind::Reduce { operands: [value, init], .. } => {
+            InstrKind::Reduce {
+                operands: [value, init],
+                ..
+            } => {
                 let value = at_element(kernel, *value, &times);
                 value.max(result_time(kernel, *init, &times) + 1)
             }
@@ -27,8 +30,15 @@ pub(crate) fn times(kernel: &Kernel) -> Vec<Time> {
 fn applied(kernel: &Kernel, instr: &Instr, times: &[Time]) -> Time {
     let operands = instr.kind.operands().iter();
     match instr.level {
-        Level::Row => operands.map(|operand| result_time(kernel, *operand, times)).max().unwrap_or(0),
-        Level::Element => operands.map(|operand| at_element(kernel, *operand, times)).max().unwrap_or(1).max(1),
+        Level::Row => operands
+            .map(|operand| result_time(kernel, *operand, times))
+            .max()
+            .unwrap_or(0),
+        Level::Element => operands
+            .map(|operand| at_element(kernel, *operand, times))
+            .max()
+            .unwrap_or(1)
+            .max(1),
     }
 }
 

@@ -17,6 +17,15 @@ pub(crate) struct Program {
     pub(crate) outputs: usize,
     /// In the order in which they run.
     pub(crate) phases: Vec<Phase>,
+    /// Arithmetic operations at each position.
+    pub(crate) flops: usize,
+}
+
+impl Program {
+    /// Whether it has a reduction.
+    pub(crate) fn reduces(&self) -> bool {
+        self.phases.iter().any(|phase| !phase.reduces.is_empty())
+    }
 }
 
 /// An array that a phase works on.

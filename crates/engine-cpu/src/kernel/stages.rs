@@ -25,12 +25,25 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
     let times = times(kernel);
     let mut slots = Vec::new();
     for input in &kernel.inputs {
-        slots.push(Slot { bytes: input.element.bytes(), kind: SlotKind::Input(input.level) });
+        slots.push(Slot {
+            bytes: input.element.bytes(),
+            kind: SlotKind::Input(input.level),
+        });
     }
     for output in &kernel.outputs {
-        slots.push(Slot { bytes: output.element.bytes(), kind: SlotKind::Output(output.level) });
+        slots.push(Slot {
+            bytes: output.element.bytes(),
+            kind: SlotKind::Output(output.level),
+        });
     }
-    let mut scheduler = Scheduler { kernel, times, slots, homes: HashMap::new(), constants: Vec::new(), evaluated };
+    let mut scheduler = Scheduler {
+        kernel,
+        times,
+        slots,
+        homes: HashMap::new(),
+        constants: Vec::new(),
+        evaluated,
+    };
     scheduler.give_homes();
     let last = scheduler.last_time();
     let phases = (0..=last).filter_map(|time| scheduler.phase(time)).collect();
@@ -43,7 +56,24 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
         inputs: kernel.inputs.len(),
         outputs: kernel.outputs.len(),
         phases,
+        flops: flops(kernel),
     }
+}
+
+/// Arithmetic operations at each position.
+fn flops(kernel: &Kernel) -> usize {
+    let of = |instr: &Instr| match instr.kind {
+        InstrKind::Input(_) | InstrKind::Constant(_) => 0,
+        _ if instr.level == Level::Row
+            && kernel.inner > 0
+            && !matches!(instr.kind, InstrKind::Reduce { .. }) =>
+        {
+            0
+        }
+        InstrKind::MultiplyAdd(_) => 2,
+        InstrKind::Apply { .. } | InstrKind::Reduce { .. } => 1,
+    };
+    kernel.body.iter().map(of).sum()
 }
 
 /// An operation on elements that has no routine.
@@ -114,7 +144,9 @@ impl Scheduler<'_> {
 
     /// The passes in which a value is used.
     fn use_times(&self, id: InstrId) -> BTreeSet<Time> {
-        let users = self.ids().filter(|(_, instr)| instr.kind.operands().contains(&id));
+        let users = self
+            .ids()
+            .filter(|(_, instr)| instr.kind.operands().contains(&id));
         let mut times: BTreeSet<Time> = users.map(|(user, _)| self.times[user.index()]).collect();
         for (index, output) in self.kernel.outputs.iter().enumerate() {
             if output.value == id {
@@ -130,14 +162,25 @@ impl Scheduler<'_> {
         for id in ids {
             let instr = self.instr(id).clone();
             let is_leaf = matches!(instr.kind, InstrKind::Input(_) | InstrKind::Constant(_));
-            let outlives = self.use_times(id).iter().any(|time| *time > self.times[id.index()]);
+            let outlives = self
+                .use_times(id)
+                .iter()
+                .any(|time| *time > self.times[id.index()]);
             if is_leaf || !outlives {
                 continue;
             }
             let is_reduce = matches!(instr.kind, InstrKind::Reduce { .. });
-            let written = self.output_slots(id, Level::Row).first().copied().filter(|_| is_reduce);
+            let written = self
+                .output_slots(id, Level::Row)
+                .first()
+                .copied()
+                .filter(|_| is_reduce);
             let home = written.unwrap_or_else(|| {
-                let kind = if instr.level == Level::Row { SlotKind::Row } else { SlotKind::Resident };
+                let kind = if instr.level == Level::Row {
+                    SlotKind::Row
+                } else {
+                    SlotKind::Resident
+                };
                 self.add_slot(instr.element.bytes(), kind)
             });
             self.homes.insert(id, home);
@@ -145,11 +188,19 @@ impl Scheduler<'_> {
     }
 
     fn phase(&mut self, time: Time) -> Option<Phase> {
-        let level = if time.is_multiple_of(2) { Level::Row } else { Level::Element };
+        let level = if time.is_multiple_of(2) {
+            Level::Row
+        } else {
+            Level::Element
+        };
         let mut pass = Pass::new(self, time, level);
         pass.run();
         let Pass { stages, reduces, .. } = pass;
-        (!stages.is_empty()).then_some(Phase { level, stages, reduces })
+        (!stages.is_empty()).then_some(Phase {
+            level,
+            stages,
+            reduces,
+        })
     }
 }
 
@@ -174,7 +225,15 @@ impl<'s, 'a> Pass<'s, 'a> {
                 && !matches!(instr.kind, InstrKind::Input(_) | InstrKind::Constant(_))
         };
         let open = scheduler.ids().filter(is_own).map(|(id, _)| id).collect();
-        Self { scheduler, time, level, open, places: HashMap::new(), stages: Vec::new(), reduces: Vec::new() }
+        Self {
+            scheduler,
+            time,
+            level,
+            open,
+            places: HashMap::new(),
+            stages: Vec::new(),
+            reduces: Vec::new(),
+        }
     }
 
     fn run(&mut self) {
@@ -191,7 +250,10 @@ impl<'s, 'a> Pass<'s, 'a> {
     }
 
     fn is_leaf(&self, id: InstrId) -> bool {
-        matches!(self.scheduler.instr(id).kind, InstrKind::Input(_) | InstrKind::Constant(_))
+        matches!(
+            self.scheduler.instr(id).kind,
+            InstrKind::Input(_) | InstrKind::Constant(_)
+        )
     }
 
     /// Whether a value is in an array, an input or a constant.
@@ -202,7 +264,8 @@ impl<'s, 'a> Pass<'s, 'a> {
     }
 
     fn made_before(&self, id: InstrId) -> bool {
-        result_time(self.scheduler.kernel, id, &self.scheduler.times) <= self.time && !self.open.contains(&id)
+        result_time(self.scheduler.kernel, id, &self.scheduler.times) <= self.time
+            && !self.open.contains(&id)
             && self.scheduler.times[id.index()] != self.time
     }
 
@@ -217,7 +280,9 @@ impl<'s, 'a> Pass<'s, 'a> {
             for id in self.open.clone() {
                 let fits = self.form(id).is_some_and(|form| form.fits(width)) && group.len() < LOOP_OPS_MAX;
                 let operands = self.scheduler.instr(id).kind.operands().to_vec();
-                let is_ready = operands.iter().all(|operand| self.is_there(*operand) || group.contains(operand));
+                let is_ready = operands
+                    .iter()
+                    .all(|operand| self.is_there(*operand) || group.contains(operand));
                 if fits && is_ready {
                     group.push(id);
                 }
@@ -247,7 +312,10 @@ impl<'s, 'a> Pass<'s, 'a> {
                 };
                 operands.push(position);
             }
-            ops.push(LoopOp { kind: LoopKind::Apply(*id, operands), element: instr.element });
+            ops.push(LoopOp {
+                kind: LoopKind::Apply(*id, operands),
+                element: instr.element,
+            });
             known.insert(*id, ops.len() - 1);
         }
         self.open.retain(|id| !group.contains(id));
@@ -268,11 +336,18 @@ impl<'s, 'a> Pass<'s, 'a> {
             InstrKind::Input(input) => self.load(*input as usize, instr.level),
             _ => self.load(self.place(id), instr.level),
         };
-        LoopOp { kind, element: instr.element }
+        LoopOp {
+            kind,
+            element: instr.element,
+        }
     }
 
     fn load(&self, slot: usize, level: Level) -> LoopKind {
-        if self.is_spread(level) { LoopKind::LoadRow(slot) } else { LoopKind::Load(slot) }
+        if self.is_spread(level) {
+            LoopKind::LoadRow(slot)
+        } else {
+            LoopKind::Load(slot)
+        }
     }
 
     /// Whether a value of this level is one element a row of the rectangle.
@@ -293,7 +368,10 @@ impl<'s, 'a> Pass<'s, 'a> {
         let outputs = self.scheduler.output_slots(id, level);
         let mut slots: Vec<usize> = self.scheduler.homes.get(&id).copied().into_iter().collect();
         slots.extend(outputs);
-        let users = self.scheduler.ids().filter(|(_, instr)| instr.kind.operands().contains(&id));
+        let users = self
+            .scheduler
+            .ids()
+            .filter(|(_, instr)| instr.kind.operands().contains(&id));
         let needed = users
             .filter(|(user, _)| self.scheduler.times[user.index()] == time)
             .any(|(user, _)| group.is_none_or(|group| !group.contains(&user)));
@@ -311,7 +389,11 @@ impl<'s, 'a> Pass<'s, 'a> {
     fn ready_calls(&mut self) {
         for id in self.open.clone() {
             let instr = self.scheduler.instr(id).clone();
-            let is_ready = instr.kind.operands().iter().all(|operand| self.is_there(*operand));
+            let is_ready = instr
+                .kind
+                .operands()
+                .iter()
+                .all(|operand| self.is_there(*operand));
             let in_loop = self.form(id).is_some_and(|form| matches!(form, Form::Width(_)));
             if !is_ready || in_loop {
                 continue;
@@ -326,8 +408,10 @@ impl<'s, 'a> Pass<'s, 'a> {
 
     fn call(&mut self, id: InstrId, instr: &Instr) {
         let operands = instr.kind.operands().to_vec();
-        let elements: Vec<ElementType> =
-            operands.iter().map(|operand| self.scheduler.instr(*operand).element).collect();
+        let elements: Vec<ElementType> = operands
+            .iter()
+            .map(|operand| self.scheduler.instr(*operand).element)
+            .collect();
         let sources: Vec<usize> = operands.iter().map(|operand| self.source(*operand)).collect();
         let routine = match &instr.kind {
             InstrKind::Apply { op, .. } => TileOp::of(op, &elements, instr.element),
@@ -335,14 +419,23 @@ impl<'s, 'a> Pass<'s, 'a> {
             _ => None,
         };
         let mut destinations = self.destinations(id, None);
-        let Some(first) = destinations.first().copied() else { return };
+        let Some(first) = destinations.first().copied() else {
+            return;
+        };
         let slots: Vec<usize> = std::iter::once(first).chain(sources).collect();
         match (routine, &instr.kind) {
             (Some(routine), _) => self.stages.push(Stage::Call { routine, slots }),
             (None, InstrKind::Apply { op, .. }) => {
-                let operation = Evaluated { op: op.clone(), operands: elements, result: instr.element };
+                let operation = Evaluated {
+                    op: op.clone(),
+                    operands: elements,
+                    result: instr.element,
+                };
                 let number = self.number(operation);
-                self.stages.push(Stage::Evaluate { operation: number, slots });
+                self.stages.push(Stage::Evaluate {
+                    operation: number,
+                    slots,
+                });
             }
             (None, _) => {}
         }
@@ -352,7 +445,11 @@ impl<'s, 'a> Pass<'s, 'a> {
     }
 
     fn number(&mut self, operation: Evaluated) -> usize {
-        let known = self.scheduler.evaluated.iter().position(|other| *other == operation);
+        let known = self
+            .scheduler
+            .evaluated
+            .iter()
+            .position(|other| *other == operation);
         known.unwrap_or_else(|| {
             self.scheduler.evaluated.push(operation);
             self.scheduler.evaluated.len() - 1
@@ -370,7 +467,11 @@ impl<'s, 'a> Pass<'s, 'a> {
             InstrKind::Input(input) => *input as usize,
             _ => self.place(id),
         };
-        if self.is_spread(instr.level) { self.filled(id, slot, instr.element) } else { slot }
+        if self.is_spread(instr.level) {
+            self.filled(id, slot, instr.element)
+        } else {
+            slot
+        }
     }
 
     fn constant(&mut self, bytes: &[u8]) -> usize {
@@ -386,7 +487,10 @@ impl<'s, 'a> Pass<'s, 'a> {
         }
         let slot = self.scheduler.add_slot(element.bytes(), SlotKind::Scratch);
         if let Some(width) = Width::from_bytes(element.bytes()) {
-            self.stages.push(Stage::Call { routine: TileOp::Fill(width), slots: vec![slot, from] });
+            self.stages.push(Stage::Call {
+                routine: TileOp::Fill(width),
+                slots: vec![slot, from],
+            });
         }
         self.places.insert(id, slot);
         slot
@@ -394,7 +498,10 @@ impl<'s, 'a> Pass<'s, 'a> {
 
     fn copy(&mut self, from: usize, to: usize) {
         if let Some(width) = Width::from_bytes(self.scheduler.slots[to].bytes) {
-            self.stages.push(Stage::Call { routine: TileOp::Copy(width), slots: vec![to, from] });
+            self.stages.push(Stage::Call {
+                routine: TileOp::Copy(width),
+                slots: vec![to, from],
+            });
         }
     }
 
@@ -405,11 +512,15 @@ impl<'s, 'a> Pass<'s, 'a> {
         let (combine, pair) = combine_ops(combine);
         let pair = TileOp::Binary(pair, element);
         let stage = match self.scheduler.kernel.columns {
-            Columns::Together => {
-                Stage::Call { routine: TileOp::Reduce(combine, element), slots: vec![lanes, from] }
-            }
+            Columns::Together => Stage::Call {
+                routine: TileOp::Reduce(combine, element),
+                slots: vec![lanes, from],
+            },
             // Sixteen rows of the rectangle at a time, one a lane.
-            Columns::Apart => Stage::Call { routine: pair, slots: vec![lanes, lanes, from] },
+            Columns::Apart => Stage::Call {
+                routine: pair,
+                slots: vec![lanes, lanes, from],
+            },
         };
         self.stages.push(stage);
         let start = self.row_slot(init);
@@ -458,7 +569,10 @@ impl<'s, 'a> Pass<'s, 'a> {
             let repeats = matches!(instr.kind, InstrKind::Constant(_)) || self.is_spread(instr.level);
             match Width::from_bytes(self.scheduler.slots[slot].bytes) {
                 Some(width) if repeats => {
-                    self.stages.push(Stage::Call { routine: TileOp::Fill(width), slots: vec![slot, from] });
+                    self.stages.push(Stage::Call {
+                        routine: TileOp::Fill(width),
+                        slots: vec![slot, from],
+                    });
                 }
                 _ => self.copy(from, slot),
             }

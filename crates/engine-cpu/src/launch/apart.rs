@@ -31,7 +31,11 @@ impl Run<'_> {
         let size = layout.rectangle[1];
         let across = layout.columns.div_ceil(size).max(1);
         let first = block % across * size;
-        Rows { outer: block / across, first, count: size.min(layout.columns - first) }
+        Rows {
+            outer: block / across,
+            first,
+            count: size.min(layout.columns - first),
+        }
     }
 
     fn side_block(&self, desk: &mut Desk, rows: Rows) {
@@ -47,7 +51,10 @@ impl Run<'_> {
                         for reduce in &phase.reduces {
                             let (result, from) = (desk.tiles[reduce.result], desk.tiles[reduce.lanes]);
                             // SAFETY: slots of rows have an element for each of them.
-                            unsafe { self.machine.run(reduce.pair, 1, rows.count, &[result, result, from]) };
+                            unsafe {
+                                self.machine
+                                    .run(reduce.pair, 1, rows.count, &[result, result, from])
+                            };
                         }
                     }
                 }
@@ -68,7 +75,12 @@ impl Run<'_> {
         let mut row = segment * SEGMENT;
         while row < end {
             let count = LANES.min(end - row);
-            let rectangle = Rectangle { row, rows: count, column: rows.first, columns: rows.count };
+            let rectangle = Rectangle {
+                row,
+                rows: count,
+                column: rows.first,
+                columns: rows.count,
+            };
             self.side_rectangle(desk, code, rows.outer, rectangle);
             row += count;
         }
@@ -80,7 +92,10 @@ impl Run<'_> {
     fn init_lanes(&self, desk: &Desk, reduce: &Reduce, count: usize) {
         // The routine fills rows of sixteen; here as many elements lie one after the other.
         let width = self.kernel.program.slots[reduce.lanes].bytes;
-        let lanes = Tile { row_bytes: (LANES * width) as isize, ..desk.tiles[reduce.lanes] };
+        let lanes = Tile {
+            row_bytes: (LANES * width) as isize,
+            ..desk.tiles[reduce.lanes]
+        };
         // SAFETY: there are sixteen lanes for each row.
         unsafe { self.machine.run(reduce.init, count, LANES, &[lanes]) };
     }
@@ -89,7 +104,9 @@ impl Run<'_> {
         let program = &self.kernel.program;
         for (index, slot) in program.slots.iter().enumerate() {
             match slot.kind {
-                SlotKind::Input(Level::Element) => self.bring(desk, index, self.outer_base(index, outer), rectangle),
+                SlotKind::Input(Level::Element) => {
+                    self.bring(desk, index, self.outer_base(index, outer), rectangle)
+                }
                 SlotKind::Output(Level::Element) => {
                     let base = self.outer_base(index, outer);
                     self.prepare(desk, index, base, self.axes(index), rectangle);
@@ -99,10 +116,23 @@ impl Run<'_> {
             }
         }
         // SAFETY: every slot that the phase uses is a rectangle of this size, or has one row for all of its rows.
-        unsafe { code(self.machine, desk.tiles.as_ptr(), rectangle.rows, rectangle.columns) };
+        unsafe {
+            code(
+                self.machine,
+                desk.tiles.as_ptr(),
+                rectangle.rows,
+                rectangle.columns,
+            )
+        };
         for (index, slot) in program.slots.iter().enumerate() {
             if slot.kind == SlotKind::Output(Level::Element) {
-                self.send(desk, index, self.outer_base(index, outer), self.axes(index), rectangle);
+                self.send(
+                    desk,
+                    index,
+                    self.outer_base(index, outer),
+                    self.axes(index),
+                    rectangle,
+                );
             }
         }
     }
@@ -113,19 +143,33 @@ impl Run<'_> {
         let lanes = desk.tiles[reduce.lanes];
         let mut half = LANES / 2;
         while half > 0 {
-            let upper = Tile { data: lanes.data.wrapping_add(half * count * width), ..lanes };
+            let upper = Tile {
+                data: lanes.data.wrapping_add(half * count * width),
+                ..lanes
+            };
             // SAFETY: both halves are lanes.
-            unsafe { self.machine.run(reduce.pair, 1, half * count, &[lanes, lanes, upper]) };
+            unsafe {
+                self.machine
+                    .run(reduce.pair, 1, half * count, &[lanes, lanes, upper])
+            };
             half /= 2;
         }
     }
 
     fn bring_sides(&self, desk: &mut Desk, rows: Rows) {
         let program = &self.kernel.program;
-        let rectangle = Rectangle { row: 0, rows: 1, column: rows.first, columns: rows.count };
+        let rectangle = Rectangle {
+            row: 0,
+            rows: 1,
+            column: rows.first,
+            columns: rows.count,
+        };
         for (index, slot) in program.slots.iter().enumerate() {
             let walk = self.launch.layout.walks.get(index);
-            let axes = walk.map(|walk| Axes { rows: &[], columns: &walk.columns });
+            let axes = walk.map(|walk| Axes {
+                rows: &[],
+                columns: &walk.columns,
+            });
             match (slot.kind, axes) {
                 (SlotKind::Input(Level::Row), Some(axes)) => {
                     self.bring_along(desk, index, self.outer_base(index, rows.outer), axes, rectangle);
@@ -135,7 +179,10 @@ impl Run<'_> {
                 }
                 _ => {}
             }
-            if matches!(slot.kind, SlotKind::Row | SlotKind::Input(Level::Row) | SlotKind::Output(Level::Row)) {
+            if matches!(
+                slot.kind,
+                SlotKind::Row | SlotKind::Input(Level::Row) | SlotKind::Output(Level::Row)
+            ) {
                 // The same for every column of the kernel.
                 desk.tiles[index].row_bytes = 0;
             }
@@ -143,10 +190,18 @@ impl Run<'_> {
     }
 
     fn send_sides(&self, desk: &Desk, rows: Rows) {
-        let rectangle = Rectangle { row: 0, rows: 1, column: rows.first, columns: rows.count };
+        let rectangle = Rectangle {
+            row: 0,
+            rows: 1,
+            column: rows.first,
+            columns: rows.count,
+        };
         for (index, slot) in self.kernel.program.slots.iter().enumerate() {
             if slot.kind == SlotKind::Output(Level::Row) {
-                let axes = Axes { rows: &[], columns: &self.launch.layout.walks[index].columns };
+                let axes = Axes {
+                    rows: &[],
+                    columns: &self.launch.layout.walks[index].columns,
+                };
                 self.send(desk, index, self.outer_base(index, rows.outer), axes, rectangle);
             }
         }
@@ -197,7 +252,10 @@ impl Run<'_> {
                             for segment in 0..segments.count {
                                 let from = self.kept_segment(segments, number, reduce, before(rows, segment));
                                 // SAFETY: as above.
-                                unsafe { self.machine.run(reduce.pair, 1, rows.count, &[result, result, from]) };
+                                unsafe {
+                                    self.machine
+                                        .run(reduce.pair, 1, rows.count, &[result, result, from])
+                                };
                             }
                         }
                     }

@@ -61,8 +61,15 @@ pub(crate) struct Operand {
 
 #[derive(Clone, Debug)]
 pub(crate) enum OperandSource {
-    Array { buffer: usize, offset: usize, starts: SmallVec<[Start; 2]> },
-    Position { start: i64, op: Option<artifact_cpu_tile::TileOp> },
+    Array {
+        buffer: usize,
+        offset: usize,
+        starts: SmallVec<[Start; 2]>,
+    },
+    Position {
+        start: i64,
+        op: Option<artifact_cpu_tile::TileOp>,
+    },
 }
 
 /// An offset that is read when the launch runs.
@@ -85,43 +92,84 @@ pub(crate) enum Resolved {
 unsafe impl Sync for Resolved {}
 
 /// Binds a launch. Checks that it stays within its buffers, whatever the plan says.
-pub(crate) fn bind(plan: &Plan, launch: &Launch, program: &Program, sizes: &[i64]) -> Result<BoundLaunch, CpuError> {
+pub(crate) fn bind(
+    plan: &Plan,
+    launch: &Launch,
+    program: &Program,
+    sizes: &[i64],
+) -> Result<BoundLaunch, CpuError> {
     let kernel = &plan.kernels[launch.kernel];
     let size = |id: artifact_lower::SizeId| sizes.get(id.index()).copied().unwrap_or(0);
     let extents: Vec<usize> = launch
         .extents
         .iter()
-        .map(|extent| usize::try_from(size(*extent)).map_err(|_| CpuError::bounds("a size of a kernel is negative")))
+        .map(|extent| {
+            usize::try_from(size(*extent)).map_err(|_| CpuError::bounds("a size of a kernel is negative"))
+        })
         .collect::<Result<_, _>>()?;
-    let mut space = Space { sizes: extents.clone(), strides: Vec::new(), widths: Vec::new() };
+    let mut space = Space {
+        sizes: extents.clone(),
+        strides: Vec::new(),
+        widths: Vec::new(),
+    };
     let mut operands = Vec::new();
     let rows_empty = extents[..kernel.parallel].contains(&0);
-    let is_empty = rows_empty || (!kernel.reduces() && extents.contains(&0));
-    let binder = Binder { plan, sizes, extents: &extents, is_empty: is_empty || extents.contains(&0) };
+    let is_empty = rows_empty || (!program.reduces() && extents.contains(&0));
+    let binder = Binder {
+        plan,
+        sizes,
+        extents: &extents,
+        is_empty: is_empty || extents.contains(&0),
+    };
     for (input, source) in kernel.inputs.iter().zip(&launch.inputs) {
         let width = input.element.bytes();
         space.widths.push(width);
         match (source, input.kind) {
             (Source::Array(access), InputKind::Array) => {
                 space.strides.push(binder.byte_strides(access, width)?);
-                operands.push(Operand { source: binder.array(access, width)?, width });
+                operands.push(Operand {
+                    source: binder.array(access, width)?,
+                    width,
+                });
             }
             (Source::Position { offset, steps }, InputKind::Position) => {
-                space.strides.push(steps.iter().map(|step| size(*step) as isize).collect());
+                space
+                    .strides
+                    .push(steps.iter().map(|step| size(*step) as isize).collect());
                 let op = artifact_cpu_tile::TileOp::Affine(input.element);
                 let op = op.id().map(|_| op);
-                operands.push(Operand { source: OperandSource::Position { start: size(*offset), op }, width });
+                operands.push(Operand {
+                    source: OperandSource::Position {
+                        start: size(*offset),
+                        op,
+                    },
+                    width,
+                });
             }
-            _ => return Err(CpuError::bounds("an input of a kernel is of another kind than its source")),
+            _ => {
+                return Err(CpuError::bounds(
+                    "an input of a kernel is of another kind than its source",
+                ));
+            }
         }
     }
     for (output, access) in kernel.outputs.iter().zip(&launch.outputs) {
         let width = output.element.bytes();
         space.widths.push(width);
         space.strides.push(binder.byte_strides(access, width)?);
-        operands.push(Operand { source: binder.array(access, width)?, width });
+        operands.push(Operand {
+            source: binder.array(access, width)?,
+            width,
+        });
     }
-    Ok(finish(kernel, program, launch.kernel.index(), &space, operands, is_empty))
+    Ok(finish(
+        kernel,
+        program,
+        launch.kernel.index(),
+        &space,
+        operands,
+        is_empty,
+    ))
 }
 
 fn finish(
@@ -133,7 +181,7 @@ fn finish(
     is_empty: bool,
 ) -> BoundLaunch {
     let layout = layout(kernel, program, space);
-    let shape = match (kernel.inner == 0 && !kernel.reduces(), kernel.columns) {
+    let shape = match (kernel.inner == 0 && !program.reduces(), kernel.columns) {
         (true, _) => Shape::Map,
         (false, Columns::Together) => Shape::Together,
         (false, Columns::Apart) => Shape::Apart,
@@ -148,7 +196,18 @@ fn finish(
     let (places, scratch_bytes) = places(program, &layout, shape);
     let elements = layout.outer_count() * layout.rows * layout.columns;
     let segments = segments(program, &layout, shape, blocks);
-    BoundLaunch { kernel: index, shape, layout, operands, places, scratch_bytes, segments, blocks, elements, is_empty }
+    BoundLaunch {
+        kernel: index,
+        shape,
+        layout,
+        operands,
+        places,
+        scratch_bytes,
+        segments,
+        blocks,
+        elements,
+        is_empty,
+    }
 }
 
 /// Where slots lie in scratch memory.
@@ -162,7 +221,9 @@ fn places(program: &Program, layout: &Layout, shape: Shape) -> (Vec<usize>, usiz
         place
     };
     let places = program.slots.iter().map(|slot| match slot.kind {
-        SlotKind::Input(_) | SlotKind::Output(_) | SlotKind::Scratch => take(rows * columns.max(1), slot.bytes),
+        SlotKind::Input(_) | SlotKind::Output(_) | SlotKind::Scratch => {
+            take(rows * columns.max(1), slot.bytes)
+        }
         SlotKind::Row => take(at_hand, slot.bytes),
         SlotKind::Resident => take(rows * layout.columns, slot.bytes),
         SlotKind::Lanes => take(16 * at_hand, slot.bytes),
@@ -184,20 +245,37 @@ fn segments(program: &Program, layout: &Layout, shape: Shape, blocks: usize) -> 
         Shape::Together => layout.columns,
         Shape::Apart => layout.rows,
     };
-    let passes = program.phases.iter().filter(|phase| phase.level == artifact_lower::kernel::Level::Element).count();
+    let passes = program
+        .phases
+        .iter()
+        .filter(|phase| phase.level == artifact_lower::kernel::Level::Element)
+        .count();
     let is_plain = passes == 1 && !program.slots.iter().any(|slot| slot.kind == SlotKind::Resident);
     if blocks > BLOCKS_FEW || length < 4 * SEGMENT || !is_plain {
         return None;
     }
     let count = length.div_ceil(SEGMENT);
-    let rows = layout.outer_count() * if shape == Shape::Together { layout.rows } else { layout.columns };
+    let rows = layout.outer_count()
+        * if shape == Shape::Together {
+            layout.rows
+        } else {
+            layout.columns
+        };
     let mut bytes = 0;
-    let offsets = program.phases.iter().flat_map(|phase| &phase.reduces).map(|reduce| {
-        let offset = bytes;
-        bytes += (count * rows * program.slots[reduce.lanes].bytes).next_multiple_of(64);
-        offset
-    });
-    Some(Segments { count, offsets: offsets.collect(), bytes })
+    let offsets = program
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.reduces)
+        .map(|reduce| {
+            let offset = bytes;
+            bytes += (count * rows * program.slots[reduce.lanes].bytes).next_multiple_of(64);
+            offset
+        });
+    Some(Segments {
+        count,
+        offsets: offsets.collect(),
+        bytes,
+    })
 }
 
 /// Binds an array that something other than a kernel goes through, and its strides in bytes.
@@ -209,9 +287,20 @@ pub(crate) fn bind_access(
     element: artifact_ir::types::ElementType,
 ) -> Result<(Operand, Vec<isize>), CpuError> {
     let width = element.bytes();
-    let binder = Binder { plan, sizes, extents, is_empty: extents.contains(&0) };
+    let binder = Binder {
+        plan,
+        sizes,
+        extents,
+        is_empty: extents.contains(&0),
+    };
     let strides = binder.byte_strides(access, width)?;
-    Ok((Operand { source: binder.array(access, width)?, width }, strides))
+    Ok((
+        Operand {
+            source: binder.array(access, width)?,
+            width,
+        },
+        strides,
+    ))
 }
 
 struct Binder<'a> {
@@ -229,7 +318,9 @@ impl Binder<'_> {
     fn byte_strides(&self, access: &Access, width: usize) -> Result<Vec<isize>, CpuError> {
         let bytes = |stride: &artifact_lower::SizeId| {
             let bytes = self.size(*stride).checked_mul(width as i64);
-            bytes.and_then(|bytes| isize::try_from(bytes).ok()).ok_or_else(|| CpuError::bounds("a stride is too large"))
+            bytes
+                .and_then(|bytes| isize::try_from(bytes).ok())
+                .ok_or_else(|| CpuError::bounds("a stride is too large"))
         };
         access.strides.iter().map(bytes).collect()
     }
@@ -238,9 +329,19 @@ impl Binder<'_> {
     fn array(&self, access: &Access, width: usize) -> Result<OperandSource, CpuError> {
         let buffer = &self.plan.buffers[access.buffer];
         let count = i128::from(self.size(buffer.count));
-        let (mut low, mut high) = (i128::from(self.size(access.offset)), i128::from(self.size(access.offset)));
-        let spans = access.strides.iter().zip(self.extents).map(|(stride, extent)| (self.size(*stride), *extent as i128 - 1));
-        let starts = access.starts.iter().map(|start| (self.size(start.stride), i128::from(self.size(start.max).max(0))));
+        let (mut low, mut high) = (
+            i128::from(self.size(access.offset)),
+            i128::from(self.size(access.offset)),
+        );
+        let spans = access
+            .strides
+            .iter()
+            .zip(self.extents)
+            .map(|(stride, extent)| (self.size(*stride), *extent as i128 - 1));
+        let starts = access
+            .starts
+            .iter()
+            .map(|start| (self.size(start.stride), i128::from(self.size(start.max).max(0))));
         for (stride, last) in spans.chain(starts) {
             let reach = i128::from(stride) * last;
             low += reach.min(0);
@@ -256,7 +357,11 @@ impl Binder<'_> {
             stride_bytes: self.size(start.stride) * width as i64,
         });
         let offset = usize::try_from(self.size(access.offset)).unwrap_or(0) * width;
-        Ok(OperandSource::Array { buffer: access.buffer.index(), offset, starts: starts.collect() })
+        Ok(OperandSource::Array {
+            buffer: access.buffer.index(),
+            offset,
+            starts: starts.collect(),
+        })
     }
 }
 
@@ -268,12 +373,17 @@ impl Operand {
     pub(crate) unsafe fn resolve(&self, buffers: &[*mut u8]) -> Resolved {
         match &self.source {
             OperandSource::Position { start, .. } => Resolved::Position(*start),
-            OperandSource::Array { buffer, offset, starts } => {
+            OperandSource::Array {
+                buffer,
+                offset,
+                starts,
+            } => {
                 let mut address = buffers[*buffer].wrapping_add(*offset);
                 for start in starts {
                     // SAFETY: the buffer holds one integer of this type.
                     let index = unsafe { integer(buffers[start.buffer], start.element) };
-                    address = address.wrapping_offset((index.clamp(0, start.max) * start.stride_bytes) as isize);
+                    address =
+                        address.wrapping_offset((index.clamp(0, start.max) * start.stride_bytes) as isize);
                 }
                 Resolved::Array(address)
             }

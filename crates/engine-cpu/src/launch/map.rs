@@ -31,14 +31,33 @@ impl Run<'_> {
         }
         let outputs = program.inputs..program.inputs + program.outputs;
         for output in outputs.clone() {
-            self.prepare(&mut desk, output, self.outer_base(output, outer), self.axes(output), rectangle);
+            self.prepare(
+                &mut desk,
+                output,
+                self.outer_base(output, outer),
+                self.axes(output),
+                rectangle,
+            );
         }
         for phase in &self.kernel.phases {
             // SAFETY: every slot that the phase uses is a rectangle of this size.
-            unsafe { phase(self.machine, desk.tiles.as_ptr(), rectangle.rows, rectangle.columns) };
+            unsafe {
+                phase(
+                    self.machine,
+                    desk.tiles.as_ptr(),
+                    rectangle.rows,
+                    rectangle.columns,
+                )
+            };
         }
         for output in outputs {
-            self.send(&desk, output, self.outer_base(output, outer), self.axes(output), rectangle);
+            self.send(
+                &desk,
+                output,
+                self.outer_base(output, outer),
+                self.axes(output),
+                rectangle,
+            );
         }
     }
 }

@@ -20,7 +20,8 @@ use crate::machine::Machine;
 use crate::memory::Scratch;
 
 /// The code of one phase.
-pub(crate) type PhaseFn = unsafe extern "C" fn(*const Machine<'_>, *const artifact_cpu_tile::Tile, usize, usize);
+pub(crate) type PhaseFn =
+    unsafe extern "C" fn(*const Machine<'_>, *const artifact_cpu_tile::Tile, usize, usize);
 
 /// A kernel that can be run.
 #[derive(Debug)]
@@ -53,7 +54,9 @@ impl Run<'_> {
             return Ok(());
         }
         match self.launch.shape {
-            bound::Shape::Map => self.blocks(parallel, self.launch.blocks, &|slot, block| self.map_block(slot, block)),
+            bound::Shape::Map => self.blocks(parallel, self.launch.blocks, &|slot, block| {
+                self.map_block(slot, block)
+            }),
             bound::Shape::Together => self.together(parallel),
             bound::Shape::Apart => self.apart(parallel),
         }

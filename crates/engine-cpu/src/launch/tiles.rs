@@ -51,7 +51,12 @@ impl Run<'_> {
     pub(super) fn desk(&self, slot: usize) -> Desk {
         let memory = self.scratch.of(slot);
         let places = self.launch.places.iter();
-        let tiles = places.map(|place| Tile { data: memory.wrapping_add(*place), row_bytes: 0 }).collect();
+        let tiles = places
+            .map(|place| Tile {
+                data: memory.wrapping_add(*place),
+                row_bytes: 0,
+            })
+            .collect();
         let desk = Desk { tiles, memory };
         for (index, slot) in self.kernel.program.slots.iter().enumerate() {
             if let crate::kernel::program::SlotKind::Constant(number) = slot.kind {
@@ -101,13 +106,24 @@ impl Run<'_> {
         rectangle: Rectangle,
     ) {
         let width = self.launch.operands[operand].width;
-        let Rectangle { row, rows, column, columns } = rectangle;
+        let Rectangle {
+            row,
+            rows,
+            column,
+            columns,
+        } = rectangle;
         let data = desk.memory.wrapping_add(self.launch.places[operand]);
-        let own = Tile { data, row_bytes: (columns * width) as isize };
+        let own = Tile {
+            data,
+            row_bytes: (columns * width) as isize,
+        };
         desk.tiles[operand] = own;
         match (base, axes.strides()) {
             (Resolved::Array(data), Some([row_bytes, column_bytes])) => {
-                let from = Tile { data: data.wrapping_offset(axes.distance(row, column)), row_bytes };
+                let from = Tile {
+                    data: data.wrapping_offset(axes.distance(row, column)),
+                    row_bytes,
+                };
                 if column_bytes == width as isize || columns == 1 {
                     desk.tiles[operand] = from;
                 } else {
@@ -121,36 +137,61 @@ impl Run<'_> {
     }
 
     fn copy_in(&self, to: Tile, from: Tile, [rows, columns]: [usize; 2], column_bytes: isize, width: usize) {
-        let Some(element) = Width::from_bytes(width) else { return };
+        let Some(element) = Width::from_bytes(width) else {
+            return;
+        };
         // SAFETY: source and destination are rectangles of this size, apart from each other.
         unsafe {
             if column_bytes == 0 {
-                self.machine.run(TileOp::Fill(element), rows, columns, &[to, from]);
+                self.machine
+                    .run(TileOp::Fill(element), rows, columns, &[to, from]);
             } else if from.row_bytes == width as isize && rows > 1 {
-                let from = Tile { data: from.data, row_bytes: column_bytes };
-                self.machine.run(TileOp::Transpose(element), columns, rows, &[to, from]);
+                let from = Tile {
+                    data: from.data,
+                    row_bytes: column_bytes,
+                };
+                self.machine
+                    .run(TileOp::Transpose(element), columns, rows, &[to, from]);
             } else {
                 let stride = ColumnStride { bytes: column_bytes };
-                let stride = Tile { data: std::ptr::from_ref(&stride).cast_mut().cast(), row_bytes: 0 };
-                self.machine.run(TileOp::GatherStrided(element), rows, columns, &[to, from, stride]);
+                let stride = Tile {
+                    data: std::ptr::from_ref(&stride).cast_mut().cast(),
+                    row_bytes: 0,
+                };
+                self.machine
+                    .run(TileOp::GatherStrided(element), rows, columns, &[to, from, stride]);
             }
         }
     }
 
     fn positions(&self, to: Tile, start: i64, operand: usize, axes: Axes<'_>, rectangle: Rectangle) {
         let OperandSource::Position { op: Some(op), .. } = self.launch.operands[operand].source else {
-            self.machine.failed.store(true, std::sync::atomic::Ordering::Relaxed);
+            self.machine
+                .failed
+                .store(true, std::sync::atomic::Ordering::Relaxed);
             return;
         };
-        let Rectangle { row, rows, column, columns } = rectangle;
+        let Rectangle {
+            row,
+            rows,
+            column,
+            columns,
+        } = rectangle;
         let run = |to: Tile, rows: usize, columns: usize, affine: Affine| {
-            let numbers = Tile { data: std::ptr::from_ref(&affine).cast_mut().cast(), row_bytes: 0 };
+            let numbers = Tile {
+                data: std::ptr::from_ref(&affine).cast_mut().cast(),
+                row_bytes: 0,
+            };
             // SAFETY: the destination has room for the rectangle.
             unsafe { self.machine.run(op, rows, columns, &[to, numbers]) }
         };
         if let Some([row_step, col_step]) = axes.strides() {
             let start = start + axes.distance(row, column) as i64;
-            let affine = Affine { start, row_step: row_step as i64, col_step: col_step as i64 };
+            let affine = Affine {
+                start,
+                row_step: row_step as i64,
+                col_step: col_step as i64,
+            };
             run(to, rows, columns, affine);
             return;
         }
@@ -159,7 +200,16 @@ impl Run<'_> {
             for c in 0..columns {
                 let start = start + axes.distance(row + r, column + c) as i64;
                 let data = to.data.wrapping_add((r * columns + c) * width);
-                run(Tile { data, row_bytes: 0 }, 1, 1, Affine { start, row_step: 0, col_step: 0 });
+                run(
+                    Tile { data, row_bytes: 0 },
+                    1,
+                    1,
+                    Affine {
+                        start,
+                        row_step: 0,
+                        col_step: 0,
+                    },
+                );
             }
         }
     }
@@ -176,9 +226,10 @@ impl Run<'_> {
         let width = self.launch.operands[operand].width;
         let Resolved::Array(data) = base else { return };
         desk.tiles[operand] = match direct(axes, width, rectangle.columns) {
-            Some(row_bytes) => {
-                Tile { data: data.wrapping_offset(axes.distance(rectangle.row, rectangle.column)), row_bytes }
-            }
+            Some(row_bytes) => Tile {
+                data: data.wrapping_offset(axes.distance(rectangle.row, rectangle.column)),
+                row_bytes,
+            },
             None => Tile {
                 data: desk.memory.wrapping_add(self.launch.places[operand]),
                 row_bytes: (rectangle.columns * width) as isize,
@@ -187,9 +238,21 @@ impl Run<'_> {
     }
 
     /// Moves a rectangle of an output to where it belongs, unless it was made there.
-    pub(super) fn send(&self, desk: &Desk, operand: usize, base: Resolved, axes: Axes<'_>, rectangle: Rectangle) {
+    pub(super) fn send(
+        &self,
+        desk: &Desk,
+        operand: usize,
+        base: Resolved,
+        axes: Axes<'_>,
+        rectangle: Rectangle,
+    ) {
         let width = self.launch.operands[operand].width;
-        let Rectangle { row, rows, column, columns } = rectangle;
+        let Rectangle {
+            row,
+            rows,
+            column,
+            columns,
+        } = rectangle;
         let Resolved::Array(data) = base else { return };
         if direct(axes, width, columns).is_some() {
             return;
@@ -200,13 +263,25 @@ impl Run<'_> {
             // SAFETY: source and destination are rectangles of this size, apart from each other.
             (Some([row_bytes, column_bytes]), Some(element)) => unsafe {
                 if row_bytes == width as isize && rows > 1 && column_bytes != 0 {
-                    let to = Tile { data: at, row_bytes: column_bytes };
-                    self.machine.run(TileOp::Transpose(element), rows, columns, &[to, from]);
+                    let to = Tile {
+                        data: at,
+                        row_bytes: column_bytes,
+                    };
+                    self.machine
+                        .run(TileOp::Transpose(element), rows, columns, &[to, from]);
                 } else {
                     let stride = ColumnStride { bytes: column_bytes };
-                    let stride = Tile { data: std::ptr::from_ref(&stride).cast_mut().cast(), row_bytes: 0 };
+                    let stride = Tile {
+                        data: std::ptr::from_ref(&stride).cast_mut().cast(),
+                        row_bytes: 0,
+                    };
                     let to = Tile { data: at, row_bytes };
-                    self.machine.run(TileOp::ScatterStrided(element), rows, columns, &[to, from, stride]);
+                    self.machine.run(
+                        TileOp::ScatterStrided(element),
+                        rows,
+                        columns,
+                        &[to, from, stride],
+                    );
                 }
             },
             // SAFETY: the launch was checked to stay within its buffers.
@@ -226,7 +301,12 @@ fn direct(axes: Axes<'_>, width: usize, columns: usize) -> Option<isize> {
 /// # Safety
 /// All positions must lie in the source's array, and the destination must have room for them.
 unsafe fn gather(to: *mut u8, from: *const u8, axes: Axes<'_>, rectangle: Rectangle, width: usize) {
-    let Rectangle { row, rows: row_count, column, columns: column_count } = rectangle;
+    let Rectangle {
+        row,
+        rows: row_count,
+        column,
+        columns: column_count,
+    } = rectangle;
     for r in 0..row_count {
         let base = from.wrapping_offset(distance(axes.rows, row + r));
         for c in 0..column_count {
@@ -242,13 +322,20 @@ unsafe fn gather(to: *mut u8, from: *const u8, axes: Axes<'_>, rectangle: Rectan
 /// # Safety
 /// As for [`gather`].
 unsafe fn scatter(to: *mut u8, from: *const u8, axes: Axes<'_>, rectangle: Rectangle, width: usize) {
-    let Rectangle { row, rows: row_count, column, columns: column_count } = rectangle;
+    let Rectangle {
+        row,
+        rows: row_count,
+        column,
+        columns: column_count,
+    } = rectangle;
     for r in 0..row_count {
         let base = to.wrapping_offset(distance(axes.rows, row + r));
         for c in 0..column_count {
             let address = base.wrapping_offset(distance(axes.columns, column + c));
             // SAFETY: the caller's promise.
-            unsafe { std::ptr::copy_nonoverlapping(from.add((r * column_count + c) * width), address, width) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(from.add((r * column_count + c) * width), address, width)
+            };
         }
     }
 }

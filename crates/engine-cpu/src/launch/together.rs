@@ -35,7 +35,11 @@ impl Run<'_> {
         let size = layout.rectangle[0];
         let down = layout.rows.div_ceil(size).max(1);
         let first = block % down * size;
-        Rows { outer: block / down, first, count: size.min(layout.rows - first) }
+        Rows {
+            outer: block / down,
+            first,
+            count: size.min(layout.rows - first),
+        }
     }
 
     /// All passes over some rows.
@@ -65,13 +69,21 @@ impl Run<'_> {
             let width = self.kernel.program.slots[reduce.lanes].bytes;
             desk.tiles[reduce.lanes].row_bytes = (LANES * width) as isize;
             // SAFETY: there are sixteen lanes for each row.
-            unsafe { self.machine.run(reduce.init, rows.count, LANES, &[desk.tiles[reduce.lanes]]) };
+            unsafe {
+                self.machine
+                    .run(reduce.init, rows.count, LANES, &[desk.tiles[reduce.lanes]])
+            };
         }
         let end = layout.columns.min((segment + 1) * SEGMENT);
         let mut column = segment * SEGMENT;
         while column < end {
             let columns = layout.rectangle[1].min(end - column);
-            let rectangle = Rectangle { row: rows.first, rows: rows.count, column, columns };
+            let rectangle = Rectangle {
+                row: rows.first,
+                rows: rows.count,
+                column,
+                columns,
+            };
             self.rectangle(desk, code, rows.outer, rectangle);
             column += columns;
         }
@@ -91,16 +103,32 @@ impl Run<'_> {
                 SlotKind::Resident => {
                     let place = desk.memory.wrapping_add(self.launch.places[index]);
                     let row_bytes = (self.launch.layout.columns * slot.bytes) as isize;
-                    desk.tiles[index] = Tile { data: place.wrapping_add(rectangle.column * slot.bytes), row_bytes };
+                    desk.tiles[index] = Tile {
+                        data: place.wrapping_add(rectangle.column * slot.bytes),
+                        row_bytes,
+                    };
                 }
                 _ => {}
             }
         }
         // SAFETY: every slot that the phase uses is a rectangle of this size, or has an element for each row.
-        unsafe { code(self.machine, desk.tiles.as_ptr(), rectangle.rows, rectangle.columns) };
+        unsafe {
+            code(
+                self.machine,
+                desk.tiles.as_ptr(),
+                rectangle.rows,
+                rectangle.columns,
+            )
+        };
         for (index, slot) in program.slots.iter().enumerate() {
             if slot.kind == SlotKind::Output(Level::Element) {
-                self.send(desk, index, self.outer_base(index, outer), self.axes(index), rectangle);
+                self.send(
+                    desk,
+                    index,
+                    self.outer_base(index, outer),
+                    self.axes(index),
+                    rectangle,
+                );
             }
         }
     }
@@ -109,11 +137,24 @@ impl Run<'_> {
     pub(super) fn begin_reductions(&self, desk: &Desk, phase: &Phase, count: usize) {
         for reduce in &phase.reduces {
             let slot = self.kernel.program.slots[reduce.start];
-            let Some(width) = Width::from_bytes(slot.bytes) else { continue };
+            let Some(width) = Width::from_bytes(slot.bytes) else {
+                continue;
+            };
             let is_constant = matches!(slot.kind, SlotKind::Constant(_));
-            let op = if is_constant { TileOp::Fill(width) } else { TileOp::Copy(width) };
+            let op = if is_constant {
+                TileOp::Fill(width)
+            } else {
+                TileOp::Copy(width)
+            };
             // SAFETY: slots of rows have an element for each of them.
-            unsafe { self.machine.run(op, 1, count, &[desk.tiles[reduce.result], desk.tiles[reduce.start]]) };
+            unsafe {
+                self.machine.run(
+                    op,
+                    1,
+                    count,
+                    &[desk.tiles[reduce.result], desk.tiles[reduce.start]],
+                )
+            };
         }
     }
 
@@ -124,22 +165,34 @@ impl Run<'_> {
             self.combine_lanes(desk, reduce, segment, count);
             let result = desk.tiles[reduce.result];
             // SAFETY: as above.
-            unsafe { self.machine.run(reduce.pair, 1, count, &[result, result, segment]) };
+            unsafe {
+                self.machine
+                    .run(reduce.pair, 1, count, &[result, result, segment])
+            };
         }
     }
 
     fn combine_lanes(&self, desk: &Desk, reduce: &Reduce, to: Tile, count: usize) {
         let width = self.kernel.program.slots[reduce.lanes].bytes as isize;
-        let to = Tile { row_bytes: width, ..to };
+        let to = Tile {
+            row_bytes: width,
+            ..to
+        };
         // SAFETY: there are sixteen lanes for each row, and a place for each result.
-        unsafe { self.machine.run(reduce.finish, count, LANES, &[to, desk.tiles[reduce.lanes]]) };
+        unsafe {
+            self.machine
+                .run(reduce.finish, count, LANES, &[to, desk.tiles[reduce.lanes]])
+        };
     }
 
     /// Where the results of a segment go.
     pub(super) fn segment_place(&self, desk: &Desk, reduce: &Reduce) -> Tile {
         let slots = self.kernel.program.slots.len();
         let all = self.kernel.program.phases.iter().flat_map(|phase| &phase.reduces);
-        let index = all.into_iter().position(|other| other.lanes == reduce.lanes).unwrap_or(0);
+        let index = all
+            .into_iter()
+            .position(|other| other.lanes == reduce.lanes)
+            .unwrap_or(0);
         desk.tiles[slots + index]
     }
 
@@ -148,8 +201,16 @@ impl Run<'_> {
         let program = &self.kernel.program;
         for (index, slot) in program.slots.iter().enumerate() {
             let walk = self.launch.layout.walks.get(index);
-            let axes = walk.map(|walk| Axes { rows: &[], columns: &walk.rows });
-            let rectangle = Rectangle { row: 0, rows: 1, column: rows.first, columns: rows.count };
+            let axes = walk.map(|walk| Axes {
+                rows: &[],
+                columns: &walk.rows,
+            });
+            let rectangle = Rectangle {
+                row: 0,
+                rows: 1,
+                column: rows.first,
+                columns: rows.count,
+            };
             match (slot.kind, axes) {
                 (SlotKind::Input(Level::Row), Some(axes)) => {
                     self.bring_along(desk, index, self.outer_base(index, rows.outer), axes, rectangle);
@@ -159,7 +220,10 @@ impl Run<'_> {
                 }
                 _ => {}
             }
-            if matches!(slot.kind, SlotKind::Row | SlotKind::Input(Level::Row) | SlotKind::Output(Level::Row)) {
+            if matches!(
+                slot.kind,
+                SlotKind::Row | SlotKind::Input(Level::Row) | SlotKind::Output(Level::Row)
+            ) {
                 desk.tiles[index].row_bytes = slot.bytes as isize;
             }
         }
@@ -170,8 +234,16 @@ impl Run<'_> {
             if slot.kind != SlotKind::Output(Level::Row) {
                 continue;
             }
-            let axes = Axes { rows: &[], columns: &self.launch.layout.walks[index].rows };
-            let rectangle = Rectangle { row: 0, rows: 1, column: rows.first, columns: rows.count };
+            let axes = Axes {
+                rows: &[],
+                columns: &self.launch.layout.walks[index].rows,
+            };
+            let rectangle = Rectangle {
+                row: 0,
+                rows: 1,
+                column: rows.first,
+                columns: rows.count,
+            };
             self.send(desk, index, self.outer_base(index, rows.outer), axes, rectangle);
         }
     }
@@ -180,7 +252,11 @@ impl Run<'_> {
     fn rows_by_segments(&self, parallel: Parallel<'_>, segments: &Segments) -> Result<(), RoutineError> {
         let layout = &self.launch.layout;
         let all = layout.outer_count() * layout.rows;
-        let single = |row: usize| Rows { outer: row / layout.rows, first: row % layout.rows, count: 1 };
+        let single = |row: usize| Rows {
+            outer: row / layout.rows,
+            first: row % layout.rows,
+            count: 1,
+        };
         self.blocks(parallel, all * segments.count, &|slot, index| {
             let (row, segment) = (index / segments.count, index % segments.count);
             let mut desk = self.desk(slot);
@@ -190,7 +266,8 @@ impl Run<'_> {
                     Level::Element => {
                         self.segment(&mut desk, phase, *code, single(row), segment);
                         for (number, reduce) in phase.reduces.iter().enumerate() {
-                            let to = self.kept_segment(segments, number, reduce, row * segments.count + segment);
+                            let to =
+                                self.kept_segment(segments, number, reduce, row * segments.count + segment);
                             self.combine_lanes(&desk, reduce, to, 1);
                         }
                         // What follows needs all segments.
@@ -219,7 +296,8 @@ impl Run<'_> {
                     for (number, reduce) in phase.reduces.iter().enumerate() {
                         let result = desk.tiles[reduce.result];
                         for segment in 0..segments.count {
-                            let from = self.kept_segment(segments, number, reduce, row * segments.count + segment);
+                            let from =
+                                self.kept_segment(segments, number, reduce, row * segments.count + segment);
                             // SAFETY: both are one element.
                             unsafe { self.machine.run(reduce.pair, 1, 1, &[result, result, from]) };
                         }
@@ -231,10 +309,19 @@ impl Run<'_> {
     }
 
     /// Where the result of a segment is kept for the thread that combines them.
-    pub(super) fn kept_segment(&self, segments: &Segments, number: usize, reduce: &Reduce, index: usize) -> Tile {
+    pub(super) fn kept_segment(
+        &self,
+        segments: &Segments,
+        number: usize,
+        reduce: &Reduce,
+        index: usize,
+    ) -> Tile {
         let width = self.kernel.program.slots[reduce.lanes].bytes;
         let offset = segments.offsets[number] + index * width;
-        Tile { data: self.scratch.shared().wrapping_add(offset), row_bytes: width as isize }
+        Tile {
+            data: self.scratch.shared().wrapping_add(offset),
+            row_bytes: width as isize,
+        }
     }
 }
 

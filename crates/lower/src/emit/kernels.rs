@@ -39,7 +39,11 @@ impl Emitter<'_> {
             kernel: Kernel {
                 parallel: rows,
                 inner: axes.len() - rows,
-                columns: if cluster.is_trailing { Columns::Together } else { Columns::Apart },
+                columns: if cluster.is_trailing {
+                    Columns::Together
+                } else {
+                    Columns::Apart
+                },
                 inputs: Vec::new(),
                 body: Vec::new(),
                 outputs: Vec::new(),

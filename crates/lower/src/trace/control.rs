@@ -187,10 +187,21 @@ impl<'m> Tracer<'m> {
 
 /// Which values the body of a loop returns as it got them.
 fn kept_values(frame: &Frame<'_>, body: RegionId) -> Vec<usize> {
-    let Some(block) = frame.body.single_block(body).map(|block| &frame.body.blocks[block]) else {
+    let Some(block) = frame
+        .body
+        .single_block(body)
+        .map(|block| &frame.body.blocks[block])
+    else {
         return Vec::new();
     };
-    let returned = block.ops.last().map(|id| frame.body.ops[*id].operands.as_slice()).unwrap_or_default();
+    let returned = block
+        .ops
+        .last()
+        .map(|id| frame.body.ops[*id].operands.as_slice())
+        .unwrap_or_default();
     let pairs = block.arguments.iter().zip(returned).enumerate();
-    pairs.filter(|(_, (argument, returned))| argument == returned).map(|(index, _)| index).collect()
+    pairs
+        .filter(|(_, (argument, returned))| argument == returned)
+        .map(|(index, _)| index)
+        .collect()
 }

@@ -36,7 +36,10 @@ impl<'m> Tracer<'m> {
             }
             Op::Testing(Testing::Probe(_)) => {
                 // What it records is read by other operations, all of which one run of the evaluator must do.
-                return Err(LowerError::unsupported("a probe has no place in a plan", op.source));
+                return Err(LowerError::unsupported(
+                    "a probe has no place in a plan",
+                    op.source,
+                ));
             }
             _ => None,
         };

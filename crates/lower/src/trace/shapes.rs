@@ -137,7 +137,11 @@ impl<'m> Tracer<'m> {
         if trims {
             return Ok(None);
         }
-        let amounts = [&pad.edge_padding_low, &pad.edge_padding_high, &pad.interior_padding];
+        let amounts = [
+            &pad.edge_padding_low,
+            &pad.edge_padding_high,
+            &pad.interior_padding,
+        ];
         if amounts.into_iter().flatten().all(|amount| *amount == 0) {
             return Ok(Some(operand));
         }

@@ -42,7 +42,11 @@ const fn scalar_type(element: ElementType) -> Type {
 
 impl Lanes {
     fn ty(self, element: ElementType) -> Type {
-        if self.is_vector { vector_type(self.width, element.is_float()) } else { scalar_type(element) }
+        if self.is_vector {
+            vector_type(self.width, element.is_float())
+        } else {
+            scalar_type(element)
+        }
     }
 
     fn mask_ty(self) -> Type {
@@ -126,7 +130,13 @@ impl Lanes {
     }
 
     /// Computes a value of a kernel's body.
-    pub(super) fn apply(self, builder: Builder<'_, '_>, kernel: &Kernel, id: InstrId, operands: &[Value]) -> Value {
+    pub(super) fn apply(
+        self,
+        builder: Builder<'_, '_>,
+        kernel: &Kernel,
+        id: InstrId,
+        operands: &[Value],
+    ) -> Value {
         let Instr { kind, element, .. } = &kernel.body[id.index()];
         let of = |index: usize| {
             let operand = kind.operands().get(index);
@@ -134,18 +144,39 @@ impl Lanes {
         };
         match (kind, operands) {
             (InstrKind::MultiplyAdd(_), [a, b, c]) => builder.ins().fma(*a, *b, *c),
-            (InstrKind::Apply { op: Op::Binary(op), .. }, [a, b]) => self.binary(builder, op, of(0), *a, *b),
-            (InstrKind::Apply { op: Op::Unary(op), .. }, [a]) => self.unary(builder, op, of(0), *a),
+            (
+                InstrKind::Apply {
+                    op: Op::Binary(op), ..
+                },
+                [a, b],
+            ) => self.binary(builder, op, of(0), *a, *b),
+            (
+                InstrKind::Apply {
+                    op: Op::Unary(op), ..
+                },
+                [a],
+            ) => self.unary(builder, op, of(0), *a),
             (InstrKind::Apply { op: Op::Chlo(_), .. }, [a]) => builder.ins().fmul(*a, *a),
-            (InstrKind::Apply { op: Op::Elementwise(op), .. }, _) => {
-                self.elementwise(builder, op, of(0), *element, operands)
-            }
+            (
+                InstrKind::Apply {
+                    op: Op::Elementwise(op),
+                    ..
+                },
+                _,
+            ) => self.elementwise(builder, op, of(0), *element, operands),
             // Only what `form` allows comes here.
             _ => builder.ins().iconst(I64, 0),
         }
     }
 
-    fn binary(self, builder: Builder<'_, '_>, op: &Binary, element: ElementType, a: Value, b: Value) -> Value {
+    fn binary(
+        self,
+        builder: Builder<'_, '_>,
+        op: &Binary,
+        element: ElementType,
+        a: Value,
+        b: Value,
+    ) -> Value {
         if element.is_boolean() {
             return match op {
                 Binary::Multiply | Binary::And | Binary::Minimum => builder.ins().band(a, b),
@@ -169,7 +200,11 @@ impl Lanes {
                     IntCC::UnsignedGreaterThan
                 };
                 let is_greater = builder.ins().icmp(greater, a, b);
-                let (larger, smaller) = if matches!(op, Binary::Maximum) { (a, b) } else { (b, a) };
+                let (larger, smaller) = if matches!(op, Binary::Maximum) {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
                 self.choose(builder, element, is_greater, larger, smaller)
             }
             Binary::Add => builder.ins().iadd(a, b),
@@ -190,12 +225,20 @@ impl Lanes {
         a: Value,
         b: Value,
     ) -> Value {
-        let wins = if is_maximum { FloatCC::GreaterThan } else { FloatCC::LessThan };
+        let wins = if is_maximum {
+            FloatCC::GreaterThan
+        } else {
+            FloatCC::LessThan
+        };
         let first = builder.ins().fcmp(wins, a, b);
         let extreme = self.choose(builder, element, first, a, b);
         // Where they are equal they are the same, but for the sign of zero.
         let equal = builder.ins().fcmp(FloatCC::Equal, a, b);
-        let joined = if is_maximum { builder.ins().band(a, b) } else { builder.ins().bor(a, b) };
+        let joined = if is_maximum {
+            builder.ins().band(a, b)
+        } else {
+            builder.ins().bor(a, b)
+        };
         let extreme = self.choose(builder, element, equal, joined, extreme);
         let is_nan = builder.ins().fcmp(FloatCC::Unordered, a, a);
         self.choose(builder, element, is_nan, a, extreme)
@@ -246,7 +289,11 @@ impl Lanes {
 
     fn reinterpret(self, builder: Builder<'_, '_>, from: ElementType, to: ElementType, a: Value) -> Value {
         let (from, to) = (self.ty(from), self.ty(to));
-        if from == to { a } else { builder.ins().bitcast(to, bits(), a) }
+        if from == to {
+            a
+        } else {
+            builder.ins().bitcast(to, bits(), a)
+        }
     }
 
     fn compare(
@@ -284,12 +331,23 @@ impl Lanes {
         builder.ins().icmp(condition, a, b)
     }
 
-    fn choose(self, builder: Builder<'_, '_>, element: ElementType, condition: Value, a: Value, b: Value) -> Value {
+    fn choose(
+        self,
+        builder: Builder<'_, '_>,
+        element: ElementType,
+        condition: Value,
+        a: Value,
+        b: Value,
+    ) -> Value {
         if !self.is_vector {
             return builder.ins().select(condition, a, b);
         }
         let ty = self.ty(element);
-        let mask = if ty == self.mask_ty() { condition } else { builder.ins().bitcast(ty, bits(), condition) };
+        let mask = if ty == self.mask_ty() {
+            condition
+        } else {
+            builder.ins().bitcast(ty, bits(), condition)
+        };
         builder.ins().bitselect(mask, a, b)
     }
 

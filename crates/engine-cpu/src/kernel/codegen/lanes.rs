@@ -31,8 +31,10 @@ pub(crate) fn form(kernel: &Kernel, id: InstrId) -> Option<Form> {
         InstrKind::Input(_) | InstrKind::Constant(_) | InstrKind::Reduce { .. } => None,
         InstrKind::MultiplyAdd(_) => float_width(instr.element).map(Form::Width),
         InstrKind::Apply { op, operands } => {
-            let elements: Vec<ElementType> =
-                operands.iter().map(|operand| kernel.body[operand.index()].element).collect();
+            let elements: Vec<ElementType> = operands
+                .iter()
+                .map(|operand| kernel.body[operand.index()].element)
+                .collect();
             applied(op, &elements, instr.element)
         }
     }
@@ -107,12 +109,18 @@ fn elementwise(op: &Elementwise, operands: &[ElementType], result: ElementType) 
     match op {
         Elementwise::Compare(Compare { compare_type, .. }) => {
             let is_total = *compare_type == Some(ComparisonType::TotalOrder) && first.is_float();
-            if is_total { None } else { width(first).map(Form::Width) }
+            if is_total {
+                None
+            } else {
+                width(first).map(Form::Width)
+            }
         }
         Elementwise::Select => width(result).map(Form::Width),
         Elementwise::Convert => match (first, result) {
             (ElementType::I1, _) => width(result).map(Form::Width),
-            (ElementType::I32, ElementType::F32) | (ElementType::F32, ElementType::I32) => Some(Form::Width(4)),
+            (ElementType::I32, ElementType::F32) | (ElementType::F32, ElementType::I32) => {
+                Some(Form::Width(4))
+            }
             _ => None,
         },
         Elementwise::BitcastConvert => {

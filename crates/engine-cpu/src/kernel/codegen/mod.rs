@@ -11,8 +11,8 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I64, Type};
 use cranelift_codegen::ir::{
-    AbiParam, BlockArg, Function, InstBuilder as _, MemFlagsData, SigRef, Signature, StackSlotData, StackSlotKind, UserFuncName,
-    Value,
+    AbiParam, BlockArg, Function, InstBuilder as _, MemFlagsData, SigRef, Signature, StackSlotData,
+    StackSlotKind, UserFuncName, Value,
 };
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable as _};
@@ -50,33 +50,64 @@ impl Compiler {
     pub(crate) fn new(target: Target) -> Result<Self, CodegenError> {
         let refused = |error: &dyn std::fmt::Display| CodegenError(error.to_string());
         let mut flags = settings::builder();
-        for (name, value) in [("opt_level", "speed"), ("enable_verifier", "false"), ("is_pic", "true"), ("enable_probestack", "false"), ("unwind_info", "false")] {
+        for (name, value) in [
+            ("opt_level", "speed"),
+            ("enable_verifier", "false"),
+            ("is_pic", "true"),
+            ("enable_probestack", "false"),
+            ("unwind_info", "false"),
+        ] {
             flags.set(name, value).map_err(|error| refused(&error))?;
         }
         let mut builder = isa::lookup_by_name("x86_64-unknown-linux-gnu").map_err(|error| refused(&error))?;
         for feature in target.features() {
             builder.enable(feature).map_err(|error| refused(&error))?;
         }
-        let isa = builder.finish(settings::Flags::new(flags)).map_err(|error| refused(&error))?;
-        Ok(Self { isa, context: Context::new(), builder: FunctionBuilderContext::new() })
+        let isa = builder
+            .finish(settings::Flags::new(flags))
+            .map_err(|error| refused(&error))?;
+        Ok(Self {
+            isa,
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+        })
     }
 
     /// The code of one phase.
-    pub(crate) fn phase(&mut self, kernel: &Kernel, program: &Program, phase: &Phase) -> Result<Vec<u8>, CodegenError> {
+    pub(crate) fn phase(
+        &mut self,
+        kernel: &Kernel,
+        program: &Program,
+        phase: &Phase,
+    ) -> Result<Vec<u8>, CodegenError> {
         self.context.clear();
         self.context.func = Function::with_name_signature(UserFuncName::default(), phase_signature());
         let config = self.isa.frontend_config();
-        emit(&mut self.context.func, &mut self.builder, kernel, program, phase, config);
+        emit(
+            &mut self.context.func,
+            &mut self.builder,
+            kernel,
+            program,
+            phase,
+            config,
+        );
         let compiled = self.context.compile(&*self.isa, &mut ControlPlane::default());
         let compiled = compiled.map_err(|error| CodegenError(format!("{:?}", error.inner)))?;
         if !compiled.buffer.relocs().is_empty() {
-            return Err(CodegenError("code that is not independent of its place".to_owned()));
+            return Err(CodegenError(
+                "code that is not independent of its place".to_owned(),
+            ));
         }
         Ok(compiled.code_buffer().to_vec())
     }
 
     /// The instructions of one phase, for people.
-    pub(crate) fn disassembly(&mut self, kernel: &Kernel, program: &Program, phase: &Phase) -> Result<String, CodegenError> {
+    pub(crate) fn disassembly(
+        &mut self,
+        kernel: &Kernel,
+        program: &Program,
+        phase: &Phase,
+    ) -> Result<String, CodegenError> {
         self.context.want_disasm = true;
         let outcome = self.phase(kernel, program, phase);
         self.context.want_disasm = false;
@@ -88,7 +119,9 @@ impl Compiler {
 
 fn signature(parameters: usize) -> Signature {
     let mut signature = Signature::new(CallConv::SystemV);
-    signature.params.extend((0..parameters).map(|_| AbiParam::new(I64)));
+    signature
+        .params
+        .extend((0..parameters).map(|_| AbiParam::new(I64)));
     signature
 }
 
@@ -110,12 +143,24 @@ fn emit(
     builder.append_block_params_for_function_params(block);
     builder.switch_to_block(block);
     let parameters: Vec<Value> = builder.block_params(block).to_vec();
-    let [machine, tiles, rows, columns] = parameters[..] else { return };
+    let [machine, tiles, rows, columns] = parameters[..] else {
+        return;
+    };
     // rows, columns, tiles.
     let routine = builder.import_signature(signature(3));
     // context, operation, rows, columns, tiles.
     let evaluator = builder.import_signature(signature(5));
-    let mut emitter = Emitter { builder, program, kernel, machine, tiles, rows, columns, routine, evaluator };
+    let mut emitter = Emitter {
+        builder,
+        program,
+        kernel,
+        machine,
+        tiles,
+        rows,
+        columns,
+        routine,
+        evaluator,
+    };
     for stage in &phase.stages {
         emitter.stage(stage);
     }
@@ -153,7 +198,9 @@ impl Emitter<'_> {
                 let function = self.load_word(self.machine, CONTEXT_EVALUATE);
                 let number = self.word(*operation as i64);
                 let values = [self.machine, number, self.rows, self.columns, arguments];
-                self.builder.ins().call_indirect(self.evaluator, function, &values);
+                self.builder
+                    .ins()
+                    .call_indirect(self.evaluator, function, &values);
             }
         }
     }
@@ -163,17 +210,23 @@ impl Emitter<'_> {
     }
 
     fn load_word(&mut self, base: Value, offset: i32) -> Value {
-        self.builder.ins().load(I64, MemFlagsData::trusted(), base, offset)
+        self.builder
+            .ins()
+            .load(I64, MemFlagsData::trusted(), base, offset)
     }
 
     /// Lays out the tiles of a call.
     fn arguments(&mut self, slots: &[usize]) -> Value {
         let size = (slots.len().min(TILES_MAX) as u32) * TILE_BYTES as u32;
-        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4));
+        let slot =
+            self.builder
+                .create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4));
         for (position, slot_of) in slots.iter().take(TILES_MAX).enumerate() {
             for part in [0, 8] {
                 let value = self.load_word(self.tiles, *slot_of as i32 * TILE_BYTES + part);
-                self.builder.ins().stack_store(I64, value, slot, position as i32 * TILE_BYTES + part);
+                self.builder
+                    .ins()
+                    .stack_store(I64, value, slot, position as i32 * TILE_BYTES + part);
             }
         }
         self.builder.ins().stack_addr(I64, slot, 0)
@@ -233,7 +286,10 @@ impl Emitter<'_> {
         step: i64,
         is_vector: bool,
     ) -> Value {
-        let mut lanes = Lanes { width: own.width, is_vector };
+        let mut lanes = Lanes {
+            width: own.width,
+            is_vector,
+        };
         let fixed = self.fixed_values(own, pointers, &mut lanes);
         let (head, column) = self.block_with_counter();
         let (body, exit) = (self.builder.create_block(), self.builder.create_block());
@@ -293,7 +349,12 @@ impl Emitter<'_> {
         }
         for (position, slot) in &own.stores {
             let address = self.address(pointers[*slot], column, self.program.slots[*slot].bytes);
-            lanes.store(&mut self.builder, own.ops[*position].element, values[*position], address);
+            lanes.store(
+                &mut self.builder,
+                own.ops[*position].element,
+                values[*position],
+                address,
+            );
         }
     }
 

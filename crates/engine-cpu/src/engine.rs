@@ -1,0 +1,126 @@
+//! The engine behind the port.
+
+use std::sync::Arc;
+
+use artifact_core::blob::Blob;
+use artifact_cpu_routine::pool::Pool;
+use artifact_engine::{
+    CompileOptions, CompiledModule, Component, Device, DeviceId, Engine, EngineError, Executable, Features,
+    Plan, Program, TargetSupport, Toolchain,
+};
+
+use crate::compile;
+use crate::executable::CpuExecutable;
+use crate::payload::{self, Payload};
+use crate::target::Target;
+
+/// How the engine runs; none of it changes results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Threads that one call uses at most, the caller's among them; `None` for as many as the machine has processors.
+    pub threads: Option<usize>,
+}
+
+/// The embedded engine.
+#[derive(Debug)]
+pub struct CpuEngine {
+    toolchain: Toolchain,
+    target: Target,
+    pool: Arc<Pool>,
+}
+
+impl CpuEngine {
+    /// The engine of this machine.
+    ///
+    /// # Errors
+    /// Unavailable where the processor is older than the lowest target.
+    pub fn new(settings: &Settings) -> Result<Self, EngineError> {
+        let target = Target::detect().ok_or_else(|| {
+            let lowest = Target::ALL[0];
+            EngineError::new(
+                artifact_engine::ErrorKind::Unavailable,
+                format!("the processor lacks instructions of {lowest}, the lowest target"),
+            )
+        })?;
+        let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = settings.threads.unwrap_or(available).max(1);
+        let version = |text: &str| Component::Version(text.to_owned());
+        Ok(Self {
+            toolchain: Toolchain::default()
+                .with("artifact", version(env!("CARGO_PKG_VERSION")))
+                .with("payload", version(payload::VERSION)),
+            target,
+            pool: Arc::new(Pool::new(threads)),
+        })
+    }
+}
+
+fn port_target(target: Target) -> Result<artifact_engine::Target, EngineError> {
+    artifact_engine::Target::new(target.name())
+}
+
+impl Engine for CpuEngine {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn platform(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn toolchain(&self) -> &Toolchain {
+        &self.toolchain
+    }
+
+    fn targets(&self) -> Vec<TargetSupport> {
+        let support = |target: Target| {
+            let missing =
+                (!target.is_supported()).then(|| format!("the processor lacks instructions of {target}"));
+            Some(TargetSupport {
+                target: port_target(target).ok()?,
+                missing,
+            })
+        };
+        Target::ALL.into_iter().filter_map(support).collect()
+    }
+
+    #[expect(clippy::expect_used, reason = "names of targets are our own")]
+    fn target(&self) -> artifact_engine::Target {
+        port_target(self.target).expect("a name of ours")
+    }
+
+    fn devices(&self) -> Vec<Device> {
+        let threads = self.pool.threads();
+        vec![Device {
+            id: DeviceId(0),
+            description: format!("{threads} threads of this machine"),
+            memory_bytes: None,
+        }]
+    }
+
+    fn features(&self) -> Features {
+        Features::new()
+    }
+
+    fn plan(&self, program: &Program, _options: &CompileOptions) -> Result<Plan, EngineError> {
+        compile::residual(program)
+    }
+
+    fn compile(&self, program: &Program, options: &CompileOptions) -> Result<CompiledModule, EngineError> {
+        let target = Target::find(options.target.name()).ok_or_else(|| {
+            EngineError::unsupported(format!("the engine `cpu` has no target `{}`", options.target))
+        })?;
+        let payload = compile::compile(program, target, options)?.encode()?;
+        Ok(CompiledModule::new(
+            self,
+            options.target.clone(),
+            Blob::new(payload),
+        ))
+    }
+
+    fn load(&self, module: &CompiledModule) -> Result<Arc<dyn Executable>, EngineError> {
+        module.check(self)?;
+        let payload = Payload::decode(module.payload())?;
+        Ok(Arc::new(CpuExecutable::new(payload, Arc::clone(&self.pool))?))
+    }
+}
