@@ -290,6 +290,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
+    /// Machine code for this machine, made by Cranelift
+    Cpu,
     /// The reference evaluator: clear, right and slow
     Reference,
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use artifact_engine::{Engine, EngineError, ExecuteOptions};
+use artifact_engine_cpu::{CpuEngine, Settings};
 use artifact_engine_reference::ReferenceEngine;
 use artifact_runtime::Session;
 use clap::ValueEnum;
@@ -11,11 +12,12 @@ use crate::arguments::{EngineArguments, EngineName};
 use crate::failure::{Failure, Outcome};
 
 /// What runs programs where nobody says another: the first that help lists.
-const DEFAULT: EngineName = EngineName::Reference;
+const DEFAULT: EngineName = EngineName::Cpu;
 
 /// The one place that knows the engines.
 fn make(name: EngineName) -> Result<Arc<dyn Engine>, EngineError> {
     match name {
+        EngineName::Cpu => Ok(Arc::new(CpuEngine::new(&Settings::default())?)),
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
     }
 }

@@ -125,7 +125,7 @@ pub(crate) fn of_rules(
     };
     for (index, size) in symbolic.iter().enumerate() {
         for other in symbolic[index + 1..].iter().chain(&numbers) {
-            if must_be_equal(op, context, size, other) {
+            if must_be_equal(op, context, size, other, &numbers) {
                 requirements.needs_equal(size, other);
             }
         }
@@ -156,8 +156,15 @@ fn holds_of_different(op: &Operation, context: &OpContext<'_>, symbolic: &[Expr]
     accepts(op, context, &|size| numbers.get(size).cloned())
 }
 
-/// Whether the rules accept the two sizes if they are equal, and never if they are not.
-fn must_be_equal(op: &Operation, context: &OpContext<'_>, size: &Expr, other: &Expr) -> bool {
+/// Whether the rules accept the two sizes if they are equal, and never if they are not. `numbers` are the sizes of the operation
+/// that are numbers: one of 3 may be broadcast from one of 3 as well as from one of 1.
+fn must_be_equal(
+    op: &Operation,
+    context: &OpContext<'_>,
+    size: &Expr,
+    other: &Expr,
+    numbers: &[Expr],
+) -> bool {
     let with = |of_size: u64, of_other: u64| {
         accepts(op, context, &|found| {
             if found == size {
@@ -167,14 +174,23 @@ fn must_be_equal(op: &Operation, context: &OpContext<'_>, size: &Expr, other: &E
             }
         })
     };
+    let of_op = numbers.iter().filter_map(Expr::as_constant);
+    let of_op: Vec<u64> = of_op.filter_map(|number| u64::try_from(number).ok()).collect();
     match other.as_constant().and_then(|number| u64::try_from(number).ok()) {
         Some(number) => {
             let others = [0, 1, number.saturating_add(1), number.saturating_mul(2)];
-            let mut others = others.into_iter().filter(|of_size| *of_size != number);
+            let mut others = others
+                .into_iter()
+                .chain(of_op)
+                .filter(|of_size| *of_size != number);
             with(number, number) && !others.any(|of_size| with(of_size, number))
         }
         None => {
-            EQUAL.iter().any(|number| with(*number, *number)) && !DIFFERENT.iter().any(|(a, b)| with(*a, *b))
+            let of_op = || of_op.iter().copied().chain([1]);
+            let mut pairs = of_op().flat_map(|a| of_op().map(move |b| (a, b)));
+            EQUAL.iter().any(|number| with(*number, *number))
+                && !DIFFERENT.iter().any(|(a, b)| with(*a, *b))
+                && !pairs.any(|(a, b)| a != b && with(a, b))
         }
     }
 }
