@@ -108,7 +108,7 @@ impl<'m> Tracer<'m> {
         let dims = self.tensors[operand].dims.clone();
         let place = |tracer: &mut Self, ((start, dim), size): ((&TensorId, SizeId), &i64)| {
             let max = tracer.sizes.expression(dim).sub(&Expr::constant(*size))?;
-            Ok((*start, tracer.sizes.intern(max)))
+            Ok((tracer.dense_base(*start), tracer.sizes.intern(max)))
         };
         starts
             .iter()
@@ -116,6 +116,14 @@ impl<'m> Tracer<'m> {
             .zip(slice)
             .map(|each| place(self, each))
             .collect()
+    }
+
+    /// The tensor whose bytes a tensor has.
+    fn dense_base(&self, tensor: TensorId) -> TensorId {
+        match self.tensors[tensor].definition {
+            Definition::View { view: View::Reshape, operand } => self.dense_base(operand),
+            _ => tensor,
+        }
     }
 
     fn pad(
@@ -211,7 +219,8 @@ impl<'m> Tracer<'m> {
         for ((whole, part), start) in dims.into_iter().zip(starts) {
             let max = self.sizes.expression(whole).sub(self.sizes.expression(part))?;
             let max = self.sizes.intern(max);
-            let start = (self.sizes.as_number(max) != Some(0)).then_some((*start, max));
+            let moves = self.sizes.as_number(max) != Some(0);
+            let start = moves.then(|| (self.dense_base(*start), max));
             at.push(Place {
                 offset: zero,
                 stride: 1,
