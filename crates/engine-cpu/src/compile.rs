@@ -69,7 +69,6 @@ pub(crate) fn compile(
     };
     let lower_options = LowerOptions {
         contract: options.contraction,
-        ..LowerOptions::default()
     };
     let body = match lower(&refined.module, refined.entry, &lower_options) {
         Ok(plan) => {
@@ -78,7 +77,7 @@ pub(crate) fn compile(
         }
         // Sizes that come of elements, and what only one run of the evaluator can do.
         Err(_) => Body::Whole {
-            module: refined.module.clone(),
+            module: Box::new(refined.module.clone()),
             entry: refined.entry,
         },
     };

@@ -31,12 +31,6 @@ enum Problem {
     Evaluation(EvalError),
     #[error("there is no memory for {0} bytes")]
     Memory(u64),
-    #[error("{what} needs {needed} bytes, over the limit of {limit}")]
-    Limit {
-        what: &'static str,
-        needed: u64,
-        limit: u64,
-    },
     #[error("the run was stopped: {0}")]
     Stopped(&'static str),
     #[error("executable memory cannot be had")]
@@ -78,10 +72,6 @@ impl CpuError {
         Self::of(Problem::Memory(bytes))
     }
 
-    pub(crate) const fn limit(what: &'static str, needed: u64, limit: u64) -> Self {
-        Self::of(Problem::Limit { what, needed, limit })
-    }
-
     pub(crate) const fn stopped(why: &'static str) -> Self {
         Self::of(Problem::Stopped(why))
     }
@@ -116,7 +106,7 @@ impl CpuError {
         use artifact_eval::EvalErrorKind;
         match &self.problem {
             Problem::Input(_) | Problem::Size(_) => CpuErrorKind::Input,
-            Problem::Memory(_) | Problem::Limit { .. } => CpuErrorKind::Memory,
+            Problem::Memory(_) => CpuErrorKind::Memory,
             Problem::Stopped(_) => CpuErrorKind::Time,
             Problem::Routine(RoutineError::Stopped) => CpuErrorKind::Time,
             Problem::Evaluation(error) => match error.kind() {

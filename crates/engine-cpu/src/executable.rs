@@ -41,7 +41,7 @@ pub(crate) struct CpuExecutable {
 #[derive(Debug)]
 enum Loadable {
     Plan(Box<Instance>),
-    Whole { module: Module, entry: FunctionId },
+    Whole { module: Box<Module>, entry: FunctionId },
 }
 
 impl CpuExecutable {
@@ -118,7 +118,7 @@ impl CpuExecutable {
         let binding = self.binding(instance, arguments)?;
         check_memory(&binding, arguments, options)?;
         let inputs = Inputs::of(arguments)?;
-        let mut outputs = Outputs::new(&instance.loaded.plan.results, &binding, results)?;
+        let outputs = Outputs::new(&instance.loaded.plan.results, &binding, results)?;
         let stop = AtomicBool::new(false);
         let recorder = options.profile.then(|| Recorder::new(instance, &binding));
         let observe = recorder

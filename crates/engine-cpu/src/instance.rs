@@ -40,7 +40,8 @@ pub(crate) struct Binding {
 /// The memory of one call at a time.
 #[derive(Debug)]
 struct Memory {
-    arena: Block,
+    /// What buffers of the arena lie in.
+    _arena: Block,
     scratch: Scratch,
     workspace: Workspace,
     /// Where each buffer lies; arguments and results are filled in for each call.
@@ -189,7 +190,7 @@ impl Memory {
             }));
         }
         Ok(Self {
-            arena,
+            _arena: arena,
             scratch,
             workspace: Workspace::new(),
             buffers,

@@ -161,6 +161,7 @@ impl Runner<'_> {
                 part(batch + columns, *contracted),
             ],
         };
+        // SAFETY: the caller's promise.
         let data = |side: &BoundSide| match unsafe { side.operand.resolve(self.buffers) } {
             Resolved::Array(data) => data,
             Resolved::Position(_) => std::ptr::null_mut(),
@@ -187,6 +188,7 @@ impl Runner<'_> {
         let inputs = operands
             .iter()
             .zip(parameters)
+            // SAFETY: the caller's promise.
             .map(|(operand, parameter)| unsafe { self.value(operand, &parameter.ty) });
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         let outcome = evaluate(&self.bound.library, function, inputs, &self.options)?;
@@ -214,6 +216,7 @@ impl Runner<'_> {
                 let parts = parts
                     .iter()
                     .zip(types.iter())
+                    // SAFETY: the caller's promise.
                     .map(|(part, ty)| unsafe { self.value(part, ty) });
                 Value::Tuple(parts.collect::<Result<Arc<[Value]>, _>>()?)
             }

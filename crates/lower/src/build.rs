@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use artifact_dims::Expr;
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::op::{Binary, Op};
-use artifact_ir::types::{ElementType, TensorType};
+use artifact_ir::types::ElementType;
 
 use crate::demand::{Demand, composes};
 use crate::error::LowerError;
@@ -77,15 +77,6 @@ impl Term {
             | Self::Apply { element, .. }
             | Self::MultiplyAdd { element, .. }
             | Self::Reduce { element, .. } => *element,
-        }
-    }
-
-    pub(crate) fn operands(&self) -> &[usize] {
-        match self {
-            Self::Load { .. } | Self::Constant { .. } | Self::Position { .. } => &[],
-            Self::Apply { operands, .. } => operands,
-            Self::MultiplyAdd { operands, .. } => operands,
-            Self::Reduce { operands, .. } => operands,
         }
     }
 }
@@ -431,16 +422,5 @@ impl Builder<'_> {
             return Ok((self.dense_base(tensor), to, at.to_vec()));
         }
         Ok((tensor, found.dims.clone(), at.to_vec()))
-    }
-
-    /// A tensor's type without its sizes.
-    pub(crate) fn type_of(&self, tensor: TensorId) -> TensorType {
-        let found = &self.traced.tensors[tensor];
-        let dims: Vec<_> = found
-            .dims
-            .iter()
-            .map(|dim| self.traced.sizes.expression(*dim).clone().into())
-            .collect();
-        TensorType::new(dims, found.element.clone())
     }
 }

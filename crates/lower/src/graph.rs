@@ -161,6 +161,8 @@ pub(crate) struct Dimensions {
     pub(crate) right_batch: Vec<usize>,
     pub(crate) left_contracted: Vec<usize>,
     pub(crate) right_contracted: Vec<usize>,
+    /// For each dimension of the result, its place among batch dimensions, those of the left and those of the right.
+    pub(crate) result: Vec<usize>,
 }
 
 /// All tensors.

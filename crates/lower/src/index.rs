@@ -88,9 +88,4 @@ impl Index {
     pub(crate) fn is_axis(&self, axis: usize) -> bool {
         *self == Self::axis(axis)
     }
-
-    /// Whether it is the same at every position.
-    pub(crate) fn is_fixed(&self) -> bool {
-        self.terms.is_empty()
-    }
 }

@@ -9,6 +9,7 @@ use crate::build::{Builder, Node};
 use crate::error::LowerError;
 use crate::fuse::Cluster;
 use crate::graph::{Carried, Definition, Dimensions, Item, ItemKind, Sequence, TensorId, Value};
+use crate::index::Index;
 
 /// Work of one sequence, in order.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +116,7 @@ impl Graph {
                 let definition = &builder.traced.tensors[*tensor].definition;
                 if builder.demand.is_used(*tensor) && builder.demand.is_kept(*tensor, definition) {
                     let node = builder.tensor(*tensor, &item.name)?;
-                    self.node(builder, node);
+                    self.node(node);
                 }
             }
             ItemKind::Reduce {
@@ -126,21 +127,20 @@ impl Graph {
                 result,
             } => {
                 if builder.demand.is_used(*result) {
-                    let node =
-                        builder.reduce([*operand, *init, *result], dimensions, *combine, &item.name)?;
-                    self.node(builder, node);
+                    let tensors = [*operand, *init, *result];
+                    let node = builder.reduce(tensors, dimensions, *combine, &item.name)?;
+                    self.node(node);
                 }
             }
             ItemKind::Write { base, parts, result } => {
-                if !builder.demand.is_used(*result) {
-                    return Ok(());
-                }
-                if let Some(base) = base {
-                    self.base(builder, *base, *result, item)?;
-                }
-                for part in parts {
-                    let node = builder.part(part, *result, &item.name)?;
-                    self.node(builder, node);
+                if builder.demand.is_used(*result) {
+                    if let Some(base) = base {
+                        self.base(builder, *base, *result, item)?;
+                    }
+                    for part in parts {
+                        let node = builder.part(part, *result, &item.name)?;
+                        self.node(node);
+                    }
                 }
             }
             ItemKind::Product {
@@ -150,73 +150,94 @@ impl Graph {
                 result,
             } => {
                 if builder.demand.is_used(*result) {
-                    let kind = WorkKind::Product {
-                        left: *left,
-                        right: *right,
-                        dimensions: dimensions.clone(),
-                        result: *result,
-                    };
-                    let mut reads = Vec::new();
-                    for side in [*left, *right] {
-                        let rank = builder.traced.tensors[side].dims.len();
-                        let at: Vec<_> = (0..rank).map(crate::index::Index::axis).collect();
-                        let (tensor, _, at) = builder.reach(side, &at)?;
-                        reads.push(tensor);
-                        reads.extend(
-                            at.iter()
-                                .flat_map(|index| index.starts.iter().map(|start| start.0)),
-                        );
-                    }
-                    self.other(builder, kind, item, reads, vec![*result], false);
+                    self.product(builder, [*left, *right, *result], dimensions, item)?;
                 }
             }
-            ItemKind::Operation {
-                function,
-                is_pure,
-                operands,
-                results,
-            } => {
-                let tensors = |values: &[Value]| values.iter().flat_map(Value::tensors).collect::<Vec<_>>();
-                let writes = tensors(results);
-                let is_used = writes.iter().any(|result| builder.demand.is_used(*result));
-                if is_used || !is_pure || writes.is_empty() {
-                    let kind = WorkKind::Operation {
-                        function: *function,
-                        is_pure: *is_pure,
-                        operands: operands.clone(),
-                        results: results.clone(),
-                    };
-                    self.other(builder, kind, item, tensors(operands), writes, !is_pure);
-                }
-            }
+            ItemKind::Operation { .. } => self.operation(builder, item),
             ItemKind::While {
                 carried,
                 condition,
                 predicate,
                 body,
-            } => {
-                self.while_loop(builder, item, carried, condition, *predicate, body)?;
-            }
+            } => self.while_loop(builder, item, carried, condition, *predicate, body)?,
             ItemKind::Case {
                 index,
                 branches,
                 results,
-            } => {
-                let branches = branches
-                    .iter()
-                    .map(|branch| schedule(builder, branch))
-                    .collect::<Result<Vec<_>, _>>()?;
-                let mut reads: Vec<TensorId> = branches.iter().flat_map(outside).collect();
-                reads.push(*index);
-                let effect = branches.iter().any(has_effect);
-                let kind = WorkKind::Case {
-                    index: *index,
-                    branches,
-                    results: results.clone(),
-                };
-                self.other(builder, kind, item, reads, results.clone(), effect);
-            }
+            } => self.case(builder, item, *index, branches, results)?,
         }
+        Ok(())
+    }
+
+    fn product(
+        &mut self,
+        builder: &mut Builder<'_>,
+        [left, right, result]: [TensorId; 3],
+        dimensions: &Dimensions,
+        item: &Item,
+    ) -> Result<(), LowerError> {
+        let mut reads = Vec::new();
+        for side in [left, right] {
+            let rank = builder.traced.tensors[side].dims.len();
+            let at: Vec<Index> = (0..rank).map(Index::axis).collect();
+            let (tensor, _, at) = builder.reach(side, &at)?;
+            reads.push(tensor);
+            let starts = at.iter().flat_map(|index| &index.starts);
+            reads.extend(starts.map(|start| start.0));
+        }
+        let kind = WorkKind::Product {
+            left,
+            right,
+            dimensions: dimensions.clone(),
+            result,
+        };
+        self.other(builder, kind, item, reads, vec![result], false);
+        Ok(())
+    }
+
+    fn operation(&mut self, builder: &Builder<'_>, item: &Item) {
+        let ItemKind::Operation {
+            function,
+            is_pure,
+            operands,
+            results,
+        } = &item.kind
+        else {
+            return;
+        };
+        let tensors = |values: &[Value]| values.iter().flat_map(Value::tensors).collect::<Vec<_>>();
+        let writes = tensors(results);
+        let is_used = writes.iter().any(|result| builder.demand.is_used(*result));
+        if is_used || !is_pure || writes.is_empty() {
+            let kind = WorkKind::Operation {
+                function: *function,
+                is_pure: *is_pure,
+                operands: operands.clone(),
+                results: results.clone(),
+            };
+            self.other(builder, kind, item, tensors(operands), writes, !is_pure);
+        }
+    }
+
+    fn case(
+        &mut self,
+        builder: &mut Builder<'_>,
+        item: &Item,
+        index: TensorId,
+        branches: &[Sequence],
+        results: &[TensorId],
+    ) -> Result<(), LowerError> {
+        let branches = branches.iter().map(|branch| schedule(builder, branch));
+        let branches = branches.collect::<Result<Vec<_>, _>>()?;
+        let mut reads: Vec<TensorId> = branches.iter().flat_map(outside).collect();
+        reads.push(index);
+        let effect = branches.iter().any(has_effect);
+        let kind = WorkKind::Case {
+            index,
+            branches,
+            results: results.to_vec(),
+        };
+        self.other(builder, kind, item, reads, results.to_vec(), effect);
         Ok(())
     }
 
@@ -240,7 +261,7 @@ impl Graph {
             self.other(builder, kind, item, vec![root], vec![result], false);
         } else {
             let node = builder.fill(base, result, &item.name)?;
-            self.node(builder, node);
+            self.node(node);
         }
         Ok(())
     }
@@ -282,7 +303,7 @@ impl Graph {
     }
 
     /// Adds a node, as a part of a kernel that is there where that is possible.
-    fn node(&mut self, builder: &Builder<'_>, node: Node) {
+    fn node(&mut self, node: Node) {
         let (name, source) = (node.name.clone(), node.source);
         let cluster = Cluster::of(node);
         let (reads, writes) = (cluster.reads(), cluster.writes());
@@ -293,7 +314,7 @@ impl Graph {
             reads,
             writes,
         };
-        let mut own = self.add(builder, work, false);
+        let mut own = self.add(work, false);
         loop {
             let Some((target, cluster)) = self.partner(own) else {
                 return;
@@ -323,10 +344,10 @@ impl Graph {
             reads,
             writes: writes.into_iter().collect(),
         };
-        self.add(builder, work, effect);
+        self.add(work, effect);
     }
 
-    fn add(&mut self, _builder: &Builder<'_>, work: Work, effect: bool) -> usize {
+    fn add(&mut self, work: Work, effect: bool) -> usize {
         let id = self.vertices.len();
         let mut before = BTreeSet::new();
         for tensor in work.reads.iter().chain(&work.writes) {

@@ -7,7 +7,7 @@ use artifact_ir::op::Op;
 
 use crate::SizeId;
 use crate::kernel::{Columns, InputKind, InstrKind, Kernel, Level};
-use crate::plan::{Access, Operand, Plan, Product, Slot, Source, Step, StepKind, Storage};
+use crate::plan::{Access, Launch, Operand, Plan, Product, Slot, Source, Step, StepKind, Storage};
 
 /// A kernel as text: its space, inputs, body and outputs.
 #[must_use]
@@ -175,31 +175,7 @@ fn write_steps(text: &mut String, plan: &Plan, steps: &[Step], depth: usize) -> 
     for step in steps {
         write!(text, "{indent}{}: ", step.number)?;
         match &step.kind {
-            StepKind::Launch(launch) => {
-                let inputs = launch.inputs.iter().map(|input| match input {
-                    Source::Array(own) => access(plan, own),
-                    Source::Position { offset, steps } => {
-                        format!(
-                            "position {}+[{}]",
-                            plan.sizes.expression(*offset),
-                            sizes(plan, steps, ", ")
-                        )
-                    }
-                });
-                let inputs = inputs.collect::<Vec<_>>().join(", ");
-                let outputs = launch
-                    .outputs
-                    .iter()
-                    .map(|output| access(plan, output))
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                let extents = sizes(plan, &launch.extents, ", ");
-                writeln!(
-                    text,
-                    "launch {:?} over [{extents}] ({inputs}) -> {outputs}  // {}",
-                    launch.kernel, step.name
-                )?;
-            }
+            StepKind::Launch(launch) => writeln!(text, "{}  // {}", launch_text(plan, launch), step.name)?,
             StepKind::Product(product) => {
                 writeln!(text, "{}  // {}", product_text(plan, product), step.name)?
             }
@@ -244,6 +220,29 @@ fn write_steps(text: &mut String, plan: &Plan, steps: &[Step], depth: usize) -> 
         }
     }
     Ok(())
+}
+
+fn launch_text(plan: &Plan, launch: &Launch) -> String {
+    let Launch {
+        kernel,
+        extents,
+        inputs,
+        outputs,
+    } = launch;
+    let inputs = inputs.iter().map(|input| match input {
+        Source::Array(own) => access(plan, own),
+        Source::Position { offset, steps } => {
+            let offset = plan.sizes.expression(*offset);
+            format!("position {offset}+[{}]", sizes(plan, steps, ", "))
+        }
+    });
+    let inputs = inputs.collect::<Vec<_>>().join(", ");
+    let outputs = outputs.iter().map(|output| access(plan, output));
+    let outputs = outputs.collect::<Vec<_>>().join(", ");
+    format!(
+        "launch {kernel:?} over [{}] ({inputs}) -> {outputs}",
+        sizes(plan, extents, ", ")
+    )
 }
 
 fn product_text(plan: &Plan, product: &Product) -> String {

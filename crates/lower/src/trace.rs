@@ -7,6 +7,7 @@ mod control;
 mod library;
 mod ops;
 mod shapes;
+mod transposes;
 
 use std::collections::HashMap;
 
@@ -62,6 +63,7 @@ pub(crate) fn trace(module: &Module, entry: FunctionId) -> Result<Traced, LowerE
     let results = tracer.call(body, arguments.clone())?;
     let mut root = tracer.close();
     root.results = results.iter().flat_map(Value::tensors).collect();
+    transposes::fold(&mut tracer.tensors, &mut root);
     Ok(Traced {
         sizes: tracer.sizes,
         tensors: tracer.tensors,

@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use artifact_core::entity::EntityId as _;
-use artifact_lower::kernel::{Columns, InputKind, Kernel, SEGMENT};
+use artifact_cpu_tile::TileOp;
+use artifact_lower::kernel::{Columns, Input, InputKind, Kernel, SEGMENT};
 use artifact_lower::plan::{Access, Launch, Plan, Source};
 
 use crate::error::CpuError;
@@ -68,7 +69,7 @@ pub(crate) enum OperandSource {
     },
     Position {
         start: i64,
-        op: Option<artifact_cpu_tile::TileOp>,
+        op: Option<TileOp>,
     },
 }
 
@@ -107,12 +108,6 @@ pub(crate) fn bind(
             usize::try_from(size(*extent)).map_err(|_| CpuError::bounds("a size of a kernel is negative"))
         })
         .collect::<Result<_, _>>()?;
-    let mut space = Space {
-        sizes: extents.clone(),
-        strides: Vec::new(),
-        widths: Vec::new(),
-    };
-    let mut operands = Vec::new();
     let rows_empty = extents[..kernel.parallel].contains(&0);
     let is_empty = rows_empty || (!program.reduces() && extents.contains(&0));
     let binder = Binder {
@@ -121,47 +116,23 @@ pub(crate) fn bind(
         extents: &extents,
         is_empty: is_empty || extents.contains(&0),
     };
+    let mut space = Space {
+        sizes: extents.clone(),
+        strides: Vec::new(),
+        widths: Vec::new(),
+    };
+    let mut operands = Vec::new();
     for (input, source) in kernel.inputs.iter().zip(&launch.inputs) {
-        let width = input.element.bytes();
-        space.widths.push(width);
-        match (source, input.kind) {
-            (Source::Array(access), InputKind::Array) => {
-                space.strides.push(binder.byte_strides(access, width)?);
-                operands.push(Operand {
-                    source: binder.array(access, width)?,
-                    width,
-                });
-            }
-            (Source::Position { offset, steps }, InputKind::Position) => {
-                space
-                    .strides
-                    .push(steps.iter().map(|step| size(*step) as isize).collect());
-                let op = artifact_cpu_tile::TileOp::Affine(input.element);
-                let op = op.id().map(|_| op);
-                operands.push(Operand {
-                    source: OperandSource::Position {
-                        start: size(*offset),
-                        op,
-                    },
-                    width,
-                });
-            }
-            _ => {
-                return Err(CpuError::bounds(
-                    "an input of a kernel is of another kind than its source",
-                ));
-            }
-        }
+        let (strides, operand) = binder.input(input, source)?;
+        space.strides.push(strides);
+        operands.push(operand);
     }
     for (output, access) in kernel.outputs.iter().zip(&launch.outputs) {
-        let width = output.element.bytes();
-        space.widths.push(width);
-        space.strides.push(binder.byte_strides(access, width)?);
-        operands.push(Operand {
-            source: binder.array(access, width)?,
-            width,
-        });
+        let (strides, operand) = binder.output(access, output.element.bytes())?;
+        space.strides.push(strides);
+        operands.push(operand);
     }
+    space.widths.extend(operands.iter().map(|operand| operand.width));
     Ok(finish(
         kernel,
         program,
@@ -313,6 +284,32 @@ struct Binder<'a> {
 impl Binder<'_> {
     fn size(&self, id: artifact_lower::SizeId) -> i64 {
         self.sizes.get(id.index()).copied().unwrap_or(0)
+    }
+
+    /// Strides and source of an input.
+    fn input(&self, input: &Input, source: &Source) -> Result<(Vec<isize>, Operand), CpuError> {
+        let width = input.element.bytes();
+        match (source, input.kind) {
+            (Source::Array(access), InputKind::Array) => self.output(access, width),
+            (Source::Position { offset, steps }, InputKind::Position) => {
+                let op = TileOp::Affine(input.element);
+                let source = OperandSource::Position {
+                    start: self.size(*offset),
+                    op: op.id().map(|_| op),
+                };
+                let steps = steps.iter().map(|step| self.size(*step) as isize);
+                Ok((steps.collect(), Operand { source, width }))
+            }
+            _ => Err(CpuError::bounds(
+                "an input of a kernel is of another kind than its source",
+            )),
+        }
+    }
+
+    /// Strides and place of an array.
+    fn output(&self, access: &Access, width: usize) -> Result<(Vec<isize>, Operand), CpuError> {
+        let source = self.array(access, width)?;
+        Ok((self.byte_strides(access, width)?, Operand { source, width }))
     }
 
     fn byte_strides(&self, access: &Access, width: usize) -> Result<Vec<isize>, CpuError> {

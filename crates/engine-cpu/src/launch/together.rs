@@ -6,7 +6,7 @@ use artifact_cpu_tile::{Tile, TileOp, Width};
 use artifact_lower::kernel::{LANES, Level, SEGMENT};
 
 use super::Run;
-use super::bound::{Resolved, Segments};
+use super::bound::Segments;
 use super::tiles::{Axes, Desk, Rectangle};
 use crate::kernel::program::{Phase, Reduce, SlotKind};
 
@@ -322,13 +322,5 @@ impl Run<'_> {
             data: self.scratch.shared().wrapping_add(offset),
             row_bytes: width as isize,
         }
-    }
-}
-
-impl Resolved {
-    /// For operands that are not arrays.
-    #[cfg(test)]
-    pub(crate) const fn is_array(self) -> bool {
-        matches!(self, Self::Array(_))
     }
 }

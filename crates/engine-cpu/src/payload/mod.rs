@@ -44,7 +44,7 @@ pub(crate) enum Body {
     /// By its plan.
     Plan(Box<Compiled>),
     /// By the evaluator, as a whole.
-    Whole { module: Module, entry: FunctionId },
+    Whole { module: Box<Module>, entry: FunctionId },
 }
 
 impl Payload {
@@ -64,7 +64,7 @@ impl Payload {
                 writer.u8(1);
                 self.conditions.encode(&mut writer);
                 let name = module.functions[*entry].name.to_string();
-                self.encode_module(module.clone(), &name, &mut writer)?;
+                self.encode_module(Module::clone(module), &name, &mut writer)?;
             }
         }
         Ok(writer.finish())
@@ -142,7 +142,10 @@ impl Payload {
                 let entry = module
                     .function(entry)
                     .ok_or_else(|| refuse("its program has no entry"))?;
-                Body::Whole { module, entry }
+                Body::Whole {
+                    module: Box::new(module),
+                    entry,
+                }
             }
         };
         Ok(Self {

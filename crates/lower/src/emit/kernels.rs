@@ -124,72 +124,53 @@ impl Emitter<'_> {
                 .map(|operand| values[*operand])
                 .collect::<Vec<_>>()
         };
-        let instr = match term {
+        let (kind, level) = match term {
             Term::Load { tensor, dims, at, .. } => {
                 if let Some(passed) = making.passed.get(tensor) {
                     return Ok(*passed);
                 }
-                let access = self.kernel_access(*tensor, dims, at, making)?;
+                let source = Source::Array(self.kernel_access(*tensor, dims, at, making)?);
                 let level = level_of(at, making);
-                let input = making.input(Source::Array(access), InputKind::Array, element, level);
-                Instr {
-                    kind: InstrKind::Input(input),
-                    element,
-                    level,
-                }
+                let input = making.input(source, InputKind::Array, element, level);
+                (InstrKind::Input(input), level)
             }
             Term::Position { at, .. } => {
                 let offset = self.builder.traced.sizes.intern(at.offset.clone());
                 let steps = self.steps(at, making);
                 let level = level_of(std::slice::from_ref(at), making);
-                let source = Source::Position { offset, steps };
-                let input = making.input(source, InputKind::Position, element, level);
-                Instr {
-                    kind: InstrKind::Input(input),
+                let input = making.input(
+                    Source::Position { offset, steps },
+                    InputKind::Position,
                     element,
                     level,
-                }
+                );
+                (InstrKind::Input(input), level)
             }
-            Term::Constant { bytes, .. } => Instr {
-                kind: InstrKind::Constant(bytes.clone()),
-                element,
-                level: Level::Row,
-            },
+            Term::Constant { bytes, .. } => (InstrKind::Constant(bytes.clone()), Level::Row),
             Term::Apply { op, operands, .. } => {
                 let operands = of(operands);
                 let level = making.level_of_all(&operands);
-                Instr {
-                    kind: InstrKind::Apply {
+                (
+                    InstrKind::Apply {
                         op: op.clone(),
                         operands,
                     },
-                    element,
                     level,
-                }
+                )
             }
             Term::MultiplyAdd { operands, .. } => {
                 let operands = operands.map(|operand| values[operand]);
-                let level = making.level_of_all(&operands);
-                Instr {
-                    kind: InstrKind::MultiplyAdd(operands),
-                    element,
-                    level,
-                }
+                (InstrKind::MultiplyAdd(operands), making.level_of_all(&operands))
             }
             Term::Reduce {
                 combine, operands, ..
             } => {
                 let operands = operands.map(|operand| values[operand]);
-                Instr {
-                    kind: InstrKind::Reduce {
-                        combine: *combine,
-                        operands,
-                    },
-                    element,
-                    level: Level::Row,
-                }
+                let combine = *combine;
+                (InstrKind::Reduce { combine, operands }, Level::Row)
             }
         };
+        let instr = Instr { kind, element, level };
         Ok(making.add(instr))
     }
 

@@ -31,7 +31,7 @@ impl Emitter<'_> {
         let left = self.side(left, &left_order)?;
         let right = self.side(right, &right_order)?;
         let dims = self.builder.traced.tensors[result].dims.clone();
-        let at: Vec<Index> = (0..dims.len()).map(Index::axis).collect();
+        let at: Vec<Index> = dimensions.result.iter().map(|axis| Index::axis(*axis)).collect();
         let output = self.access(result, &dims, &at, dims.len())?;
         Ok(Product {
             batch: of(&left_dims, &dimensions.left_batch),

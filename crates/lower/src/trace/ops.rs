@@ -227,6 +227,8 @@ impl<'m> Tracer<'m> {
             return Ok(None);
         };
         let to_usize = |dims: &[i64]| dims.iter().filter_map(|dim| usize::try_from(*dim).ok()).collect();
+        let ty = Self::result_type(frame, op, 0)?;
+        let result = (0..ty.rank()).collect();
         let dimensions = match contraction {
             Contraction::DotGeneral(dot) => {
                 let numbers = &dot.dot_dimension_numbers;
@@ -235,6 +237,7 @@ impl<'m> Tracer<'m> {
                     right_batch: to_usize(&numbers.rhs_batching_dimensions),
                     left_contracted: to_usize(&numbers.lhs_contracting_dimensions),
                     right_contracted: to_usize(&numbers.rhs_contracting_dimensions),
+                    result,
                 }
             }
             Contraction::Dot(_) => Dimensions {
@@ -242,13 +245,13 @@ impl<'m> Tracer<'m> {
                 right_batch: Vec::new(),
                 left_contracted: self.tensors[left].dims.len().checked_sub(1).into_iter().collect(),
                 right_contracted: vec![0],
+                result,
             },
             Contraction::Convolution(_)
             | Contraction::DynamicConv(_)
             | Contraction::Einsum(_)
             | Contraction::UnaryEinsum(_) => return Ok(None),
         };
-        let ty = Self::result_type(frame, op, 0)?;
         let elements = [
             &self.tensors[left].element,
             &self.tensors[right].element,

@@ -121,7 +121,10 @@ impl<'m> Tracer<'m> {
     /// The tensor whose bytes a tensor has.
     fn dense_base(&self, tensor: TensorId) -> TensorId {
         match self.tensors[tensor].definition {
-            Definition::View { view: View::Reshape, operand } => self.dense_base(operand),
+            Definition::View {
+                view: View::Reshape,
+                operand,
+            } => self.dense_base(operand),
             _ => tensor,
         }
     }

@@ -114,7 +114,7 @@ impl Lanes {
         if self.width == 8 {
             for lane in 0..2 {
                 let bit = builder.ins().extractlane(value, lane);
-                let bit = builder.ins().band_imm(bit, 1);
+                let bit = builder.ins().band_imm_s(bit, 1);
                 builder.ins().istore8(memory(), bit, address, i32::from(lane));
             }
             return;
@@ -255,7 +255,7 @@ impl Lanes {
             Unary::RoundNearestEven => builder.ins().nearest(a),
             Unary::Negate if is_float => builder.ins().fneg(a),
             Unary::Negate => builder.ins().ineg(a),
-            Unary::Not if element.is_boolean() && !self.is_vector => builder.ins().bxor_imm(a, 1),
+            Unary::Not if element.is_boolean() && !self.is_vector => builder.ins().bxor_imm_u(a, 1),
             _ => builder.ins().bnot(a),
         }
     }
@@ -273,7 +273,7 @@ impl Lanes {
                 self.compare(builder, compare.comparison_direction, from, *a, *b)
             }
             (Elementwise::Select, [condition, a, b]) => self.choose(builder, to, *condition, *a, *b),
-            (Elementwise::Convert, [a]) if from.is_boolean() => self.from_boolean(builder, to, *a),
+            (Elementwise::Convert, [a]) if from.is_boolean() => self.boolean_as(builder, to, *a),
             (Elementwise::Convert, [a]) if to.is_float() => {
                 let ty = self.ty(to);
                 builder.ins().fcvt_from_sint(ty, *a)
@@ -351,7 +351,7 @@ impl Lanes {
         builder.ins().bitselect(mask, a, b)
     }
 
-    fn from_boolean(self, builder: Builder<'_, '_>, to: ElementType, a: Value) -> Value {
+    fn boolean_as(self, builder: Builder<'_, '_>, to: ElementType, a: Value) -> Value {
         let one = match to {
             ElementType::F32 => 1.0_f32.to_le_bytes().to_vec(),
             ElementType::F64 => 1.0_f64.to_le_bytes().to_vec(),

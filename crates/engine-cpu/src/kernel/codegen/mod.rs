@@ -244,10 +244,10 @@ impl Emitter<'_> {
         self.builder.switch_to_block(body);
         let pointers = self.pointers(own, row);
         let lanes = (16 / own.width) as i64;
-        let whole = self.builder.ins().band_imm(self.columns, -lanes);
+        let whole = self.builder.ins().band_imm_s(self.columns, -lanes);
         let middle = self.columns_loop(own, &pointers, zero, whole, lanes, true);
         self.columns_loop(own, &pointers, middle, self.columns, 1, false);
-        let next = self.builder.ins().iadd_imm(row, 1);
+        let next = self.builder.ins().iadd_imm_s(row, 1);
         self.builder.ins().jump(head, &[BlockArg::Value(next)]);
         self.builder.switch_to_block(exit);
     }
@@ -299,7 +299,7 @@ impl Emitter<'_> {
         self.builder.ins().brif(goes_on, body, &[], exit, &[]);
         self.builder.switch_to_block(body);
         self.columns_body(own, pointers, column, &fixed, lanes);
-        let next = self.builder.ins().iadd_imm(column, step);
+        let next = self.builder.ins().iadd_imm_s(column, step);
         self.builder.ins().jump(head, &[BlockArg::Value(next)]);
         self.builder.switch_to_block(exit);
         column
@@ -360,7 +360,7 @@ impl Emitter<'_> {
 
     fn address(&mut self, pointer: Option<Value>, column: Value, bytes: usize) -> Value {
         let shift = bytes.trailing_zeros();
-        let offset = self.builder.ins().ishl_imm(column, i64::from(shift));
+        let offset = self.builder.ins().ishl_imm_u(column, i64::from(shift));
         match pointer {
             Some(pointer) => self.builder.ins().iadd(pointer, offset),
             None => offset,
