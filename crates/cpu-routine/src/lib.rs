@@ -19,15 +19,19 @@
     reason = "views are raw pointers over strided memory that several threads share, and vector code is chosen at run time"
 )]
 
+pub mod combine;
 mod convert;
 pub mod copy;
 pub mod dot;
 pub mod error;
+pub mod gather;
 mod level;
 mod number;
 mod odometer;
 pub mod pool;
 mod product;
+pub mod scatter;
 pub mod sort;
 pub mod view;
+pub mod window;
 pub mod workspace;

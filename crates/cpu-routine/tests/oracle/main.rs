@@ -13,4 +13,6 @@
 mod copy;
 mod dot;
 mod harness;
+mod indexing;
 mod sort;
+mod window;
