@@ -21,6 +21,7 @@
 
 pub mod combine;
 mod convert;
+pub mod convolution;
 pub mod copy;
 pub mod dot;
 pub mod error;

@@ -10,6 +10,7 @@
     reason = "a test fails where something is not as it should be, and makes views of the arrays that it owns"
 )]
 
+mod convolution;
 mod copy;
 mod dot;
 mod harness;
