@@ -27,6 +27,7 @@ pub mod dot;
 pub mod error;
 pub mod gather;
 mod level;
+pub mod linalg;
 mod number;
 mod odometer;
 pub mod pool;

@@ -132,6 +132,22 @@ impl Drop for Pool {
     }
 }
 
+/// A pool of the caller alone.
+static ALONE: Pool = Pool {
+    threads: 1,
+    team: AtomicPtr::new(ptr::null_mut()),
+};
+
+impl Parallel<'static> {
+    /// Work that the caller does itself, within a task, and that nothing stops.
+    pub(crate) const fn alone() -> Self {
+        Parallel {
+            pool: &ALONE,
+            stop: None,
+        }
+    }
+}
+
 impl Parallel<'_> {
     /// Upper bound of [`Task::slot`].
     #[must_use]

@@ -57,20 +57,10 @@ pub struct Attributes<'a> {
     pub batch_groups: usize,
 }
 
-/// The arithmetic of a convolution of elements of these types; `None` when there is no routine for them.
-fn arithmetic(lhs: ElementType, rhs: ElementType, out: ElementType) -> Option<Arithmetic> {
-    let sums = Arithmetic::of(out)?;
-    let widened = match sums {
-        Arithmetic::F32 if lhs == ElementType::F64 || rhs == ElementType::F64 => Arithmetic::F64,
-        other => other,
-    };
-    (convert::reads(lhs, widened) && convert::reads(rhs, widened)).then_some(widened)
-}
-
 /// Whether there is a routine for input, kernel and result of these types.
 #[must_use]
 pub fn supports(lhs: ElementType, rhs: ElementType, out: ElementType) -> bool {
-    arithmetic(lhs, rhs, out).is_some()
+    convert::arithmetic_of(lhs, rhs, out).is_some()
 }
 
 /// Spec, "convolution". Sums are made in the arithmetic of the result, floats in `f32` at least, and rounded once.
@@ -85,7 +75,7 @@ pub fn convolution(
     rhs: &View<'_>,
     out: &mut ViewMut<'_>,
 ) -> Result<(), RoutineError> {
-    let arithmetic = arithmetic(lhs.element(), rhs.element(), out.element())
+    let arithmetic = convert::arithmetic_of(lhs.element(), rhs.element(), out.element())
         .ok_or_else(|| RoutineError::unsupported(CONVOLUTION, lhs.element()))?;
     let job = Job::new(arithmetic, attributes, lhs, rhs, out)?;
     if out.is_empty() {

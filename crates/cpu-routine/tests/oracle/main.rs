@@ -15,5 +15,6 @@ mod copy;
 mod dot;
 mod harness;
 mod indexing;
+mod linalg;
 mod sort;
 mod window;
