@@ -3,7 +3,7 @@
 mod pad;
 mod part;
 mod strided;
-mod transpose;
+pub(crate) mod transpose;
 
 pub use pad::{Padding, fill, pad};
 pub use part::{concatenate, dynamic_slice, dynamic_update_slice, slice};

@@ -3,24 +3,24 @@
 use crate::level::{Level, level};
 
 /// A matrix whose columns lie together in the source and whose rows do in the destination.
-pub(super) struct Block {
-    pub(super) from: *const u8,
+pub(crate) struct Block {
+    pub(crate) from: *const u8,
     /// Bytes from one row to the next in the source.
-    pub(super) from_step: isize,
-    pub(super) to: *mut u8,
+    pub(crate) from_step: isize,
+    pub(crate) to: *mut u8,
     /// Bytes from one column to the next in the destination.
-    pub(super) to_step: isize,
-    pub(super) rows: usize,
-    pub(super) columns: usize,
+    pub(crate) to_step: isize,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
     /// Whether whole cache lines are written past the caches.
-    pub(super) stream: bool,
+    pub(crate) stream: bool,
 }
 
 /// Writes the transpose of a block of elements of `width` bytes.
 ///
 /// # Safety
 /// Source and destination may be read and written and do not overlap.
-pub(super) unsafe fn transpose(block: &Block, width: usize) {
+pub(crate) unsafe fn transpose(block: &Block, width: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         match width {

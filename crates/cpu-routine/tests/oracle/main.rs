@@ -13,8 +13,10 @@
 mod convolution;
 mod copy;
 mod dot;
+mod fft;
 mod harness;
 mod indexing;
 mod linalg;
+mod random;
 mod sort;
 mod window;
