@@ -1,4 +1,7 @@
-//! Median times of the routines, in milliseconds: `cargo bench --package artifact-cpu-routine`.
+//! Median times of the routines, in milliseconds: `cargo bench --package artifact-cpu-routine --bench routine`, with a part of a
+//! name after `--` for those that have it.
+
+#![expect(unsafe_code, reason = "numbers are taken as bytes and back")]
 
 use std::time::Instant;
 
@@ -15,45 +18,70 @@ use artifact_ir::types::ElementType;
 const ROUNDS: usize = 31;
 const F32: ElementType = ElementType::F32;
 
-/// Numbers without a pattern.
-struct Numbers(Vec<u8>);
+/// A cache line, as the engine's buffers are aligned.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([[u8; 4]; 16]);
+
+/// Numbers without a pattern, of 4 bytes each.
+struct Numbers {
+    lines: Vec<Line>,
+    count: usize,
+}
 
 impl Numbers {
-    fn floats(count: usize) -> Self {
+    fn new(count: usize, mut number: impl FnMut(u64) -> [u8; 4]) -> Self {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        let number = |_| {
+        let mut next = || {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 40) as f32 / (1 << 23) as f32 - 1.0).to_le_bytes()
+            number(state >> 33)
         };
-        Self((0..count).flat_map(number).collect())
+        let line = |_| Line(std::array::from_fn(|_| next()));
+        Self {
+            lines: (0..count.div_ceil(16)).map(line).collect(),
+            count,
+        }
+    }
+
+    fn floats(count: usize) -> Self {
+        Self::new(count, |bits| {
+            (bits as f32 / (1_u64 << 30) as f32 - 1.0).to_le_bytes()
+        })
     }
 
     fn ints(count: usize, below: u64) -> Self {
-        let mut state = 1_u64;
-        let number = |_| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (((state >> 33) % below) as i32).to_le_bytes()
-        };
-        Self((0..count).flat_map(number).collect())
+        Self::new(count, |bits| ((bits % below) as i32).to_le_bytes())
+    }
+
+    fn numbers_mut(&mut self) -> &mut [[u8; 4]] {
+        // SAFETY: lines are numbers and nothing else.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.count) }
     }
 
     fn view(&self, element: ElementType, shape: &[usize]) -> View<'_> {
-        View::dense(&self.0, element, shape)
-            .unwrap_or_else(|| unreachable!("sizes are right, and allocations aligned"))
+        // SAFETY: as above.
+        let bytes = unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), 4 * self.count) };
+        View::dense(bytes, element, shape)
+            .unwrap_or_else(|| unreachable!("sizes are right, and lines aligned"))
     }
 
     fn view_mut(&mut self, element: ElementType, shape: &[usize]) -> ViewMut<'_> {
-        ViewMut::dense(&mut self.0, element, shape).unwrap_or_else(|| unreachable!("as above"))
+        let bytes = self.numbers_mut().as_flattened_mut();
+        ViewMut::dense(bytes, element, shape).unwrap_or_else(|| unreachable!("as above"))
     }
 }
 
 /// Runs a routine over and over and prints the median time.
 #[expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 fn measure(name: &str, mut routine: impl FnMut(&mut Workspace) -> Result<(), RoutineError>) {
+    let mut wanted = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"));
+    if wanted.next().is_some_and(|part| !name.contains(&part)) {
+        return;
+    }
     let mut workspace = Workspace::new();
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
@@ -220,8 +248,8 @@ fn algebra(parallel: Parallel<'_>) {
         convolution::convolution(parallel, workspace, &attributes, &input, &kernel, out)
     });
     let mut matrix = Numbers::floats(512 * 512);
-    for (at, value) in matrix.0.chunks_exact_mut(4).enumerate().step_by(513) {
-        value.copy_from_slice(&(600.0 + at as f32).to_le_bytes());
+    for (at, value) in matrix.numbers_mut().iter_mut().enumerate().step_by(513) {
+        *value = (600.0 + at as f32).to_le_bytes();
     }
     let mut factor = Numbers::floats(512 * 512);
     measure("cholesky 512", |workspace| {

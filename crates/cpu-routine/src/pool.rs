@@ -460,6 +460,17 @@ mod tests {
     }
 
     #[test]
+    fn a_forked_process_has_threads_of_its_own() {
+        let pool = Pool::new(2);
+        let parent = Box::into_raw(Box::new(Team::new(std::process::id().wrapping_add(1))));
+        pool.team.store(parent, Ordering::Release);
+        assert_eq!(sum(pool.parallel(), 9), 45);
+        assert_ne!(pool.team.load(Ordering::Acquire), parent);
+        // SAFETY: made above, and no longer the pool's.
+        drop(unsafe { Box::from_raw(parent) });
+    }
+
+    #[test]
     fn slots_are_not_shared() {
         let pool = Pool::new(3);
         let taken: Vec<AtomicBool> = (0..3).map(|_| AtomicBool::new(false)).collect();

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use crate::combine::{CombineRun, Combiner, Kernel};
 use crate::error::{RoutineError, check_same};
 use crate::gather::Indices;
+use crate::level::prefetch;
 use crate::odometer::{Cursor, Nest};
 use crate::pool::Parallel;
 use crate::view::{Source, Target, View, ViewMut};
@@ -20,6 +21,10 @@ const SHARE_BYTES: usize = 1 << 15;
 
 /// Bytes of a window along its closest dimension that each thread has at least when that dimension is cut.
 const COLUMN_BYTES: usize = 64;
+
+/// Updates for which the elements are asked before they are needed, and the bytes of one that are.
+const AHEAD: usize = 12;
+const AHEAD_BYTES: usize = 512;
 
 /// How indices and updates map to dimensions (spec, "scatter").
 #[derive(Clone, Copy, Debug)]
@@ -278,7 +283,19 @@ impl<'a> Job<'a> {
         let whole = Part::new(self, &fixed);
         let mut cursor = Cursor::at(&self.walk, 0);
         let mut starts: SmallVec<[i64; 6]> = SmallVec::from_elem(0, self.shape.len());
-        for _ in 0..self.walk.count() {
+        // Elements that are far apart take long to come: they are asked for some updates before.
+        let mut ahead = cursor.clone();
+        let ask = whole.run_bytes(self).min(AHEAD_BYTES);
+        let count = self.walk.count();
+        for number in 0..count + AHEAD {
+            if number < count {
+                self.find_starts(&ahead, &mut starts);
+                prefetch(whole.place(self, &starts), ask);
+                ahead.step(&self.walk);
+            }
+            if number < AHEAD {
+                continue;
+            }
             self.find_starts(&cursor, &mut starts);
             let inside = |dim: &usize| {
                 let end = starts[*dim].checked_add(window[*dim] as i64);
@@ -356,6 +373,25 @@ struct Part {
 }
 
 impl Part {
+    /// Bytes of the first array's part that lie together.
+    fn run_bytes(&self, job: &Job<'_>) -> usize {
+        let width = job.arrays[0].width;
+        match self.nests[0].loops.last() {
+            Some(last) if last.steps[0] == width as isize => last.size * width,
+            _ => width,
+        }
+    }
+
+    /// Where the part of the first array is if the window starts so; any address if that is out of bounds.
+    fn place(&self, job: &Job<'_>, starts: &[i64]) -> *const u8 {
+        let array = &job.arrays[0];
+        let strides = starts.iter().zip(&array.strides);
+        let offset = strides.fold(self.first[0][0], |offset, (start, strides)| {
+            offset.wrapping_add((*start as isize).wrapping_mul(strides[0]))
+        });
+        array.to.at(offset)
+    }
+
     fn new(job: &Job<'_>, ranges: &Ranges) -> Self {
         let nest = |array: &Array| {
             let mut nest = Nest::default();

@@ -148,10 +148,15 @@ crate::level::leveled! {
     fn split[T: Real](roots: &[Root<T>], pairs: &[Numbers<T>], to: &mut [Numbers<T>]) {
         let length = pairs.len();
         let half = T::of(0.5);
-        for (index, to) in to.iter_mut().enumerate() {
-            let (a, b) = (pairs[index % length], pairs[(length - index) % length].conjugate());
+        let one = |a: Numbers<T>, b: Numbers<T>, root: Root<T>| {
+            let b = b.conjugate();
             let (even, odd) = ((a + b).scaled(half), (a - b).scaled(half).turned());
-            *to = even + odd.by(roots[index]);
+            even + odd.by(root)
+        };
+        to[0] = one(pairs[0], pairs[0], roots[0]);
+        to[length] = one(pairs[0], pairs[0], roots[length]);
+        for index in 1..length {
+            to[index] = one(pairs[index], pairs[length - index], roots[index]);
         }
     }
 }

@@ -72,6 +72,7 @@ impl<T: Real> Stage<T> {
             2 => two::<T>(stride, &self.twiddles, from, to),
             3 => three::<T>(stride, &self.twiddles, from, to),
             4 => four::<T>(stride, &self.twiddles, from, to),
+            8 => eight::<T>(stride, &self.twiddles, &self.roots, from, to),
             5 => five::<T>(stride, &self.twiddles, &self.roots, from, to),
             _ => any::<T>(stride, &self.twiddles, &self.roots, from, to),
         }
@@ -111,19 +112,48 @@ leveled! {
     }
 }
 
+/// The transform of four numbers.
+#[inline(always)]
+fn quarter<T: Real>([a, b, c, d]: [Numbers<T>; 4]) -> [Numbers<T>; 4] {
+    let (even, odd) = (a + c, b + d);
+    let (even_rest, odd_rest) = (a - c, (b - d).turned());
+    [even + odd, even_rest + odd_rest, even - odd, even_rest - odd_rest]
+}
+
 leveled! {
     fn four[T: Real](stride: usize, twiddles: &[Root<T>], from: &[Numbers<T>], to: &mut [Numbers<T>]) {
         let part = from.len() / 4;
         for (block, to) in to.chunks_exact_mut(4 * stride).enumerate() {
             let factors = &twiddles[3 * block..3 * block + 3];
             for at in 0..stride {
-                let [a, b, c, d] = [0, 1, 2, 3].map(|which| from[which * part + block * stride + at]);
-                let (even, odd) = (a + c, b + d);
-                let (even_rest, odd_rest) = (a - c, (b - d).turned());
-                to[at] = even + odd;
-                to[stride + at] = (even_rest + odd_rest).by(factors[0]);
-                to[2 * stride + at] = (even - odd).by(factors[1]);
-                to[3 * stride + at] = (even_rest - odd_rest).by(factors[2]);
+                let [a, b, c, d] = quarter([0, 1, 2, 3].map(|which| from[which * part + block * stride + at]));
+                to[at] = a;
+                to[stride + at] = b.by(factors[0]);
+                to[2 * stride + at] = c.by(factors[1]);
+                to[3 * stride + at] = d.by(factors[2]);
+            }
+        }
+    }
+}
+
+leveled! {
+    fn eight[T: Real](stride: usize, twiddles: &[Root<T>], roots: &[Root<T>], from: &[Numbers<T>], to: &mut [Numbers<T>]) {
+        let part = from.len() / 8;
+        for (block, to) in to.chunks_exact_mut(8 * stride).enumerate() {
+            let factors = &twiddles[7 * block..7 * block + 7];
+            for at in 0..stride {
+                let number = |which: usize| from[which * part + block * stride + at];
+                let pairs = [0, 1, 2, 3].map(|which| (number(which), number(which + 4)));
+                let even = quarter(pairs.map(|(low, high)| low + high));
+                let [a, b, c, d] = pairs.map(|(low, high)| low - high);
+                let odd = quarter([a, b.by(roots[1]), c.turned(), d.by(roots[3])]);
+                to[at] = even[0];
+                for pair in 0..4 {
+                    to[(2 * pair + 1) * stride + at] = odd[pair].by(factors[2 * pair]);
+                    if pair > 0 {
+                        to[2 * pair * stride + at] = even[pair].by(factors[2 * pair - 1]);
+                    }
+                }
             }
         }
     }
