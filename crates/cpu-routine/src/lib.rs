@@ -1,8 +1,8 @@
 //! Routines of the CPU engine over whole arrays, and its thread pool.
 //!
 //! Each routine is one function over plain data: views of its operands and results, numbers as the specification names them,
-//! a [`pool::Parallel`] to share the work and, where it needs memory, a [`workspace::Workspace`] of the call site. None knows
-//! another but for [`copy`] and the one matrix product in `product`, so that each can be replaced on its own.
+//! a [`pool::Parallel`] to share the work and, where it needs memory, a [`workspace::Workspace`] of the call site. What they
+//! share is [`copy`], the geometry of windows and the one matrix product in `product`, so that each can be replaced on its own.
 //!
 //! Invariants:
 //! * A result has the same bits for any number of threads: work is cut by sizes and strides alone, and where cuts follow the

@@ -12,7 +12,7 @@ use crate::gather::Indices;
 use crate::level::prefetch;
 use crate::odometer::{Cursor, Nest};
 use crate::pool::Parallel;
-use crate::view::{Source, Target, View, ViewMut};
+use crate::view::{Source, Target, View, ViewMut, product};
 
 const SCATTER: &str = "scatter";
 
@@ -245,7 +245,7 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, parallel: Parallel<'_>) -> Result<(), RoutineError> {
-        let bytes = self.walk.count() * self.layout.window.iter().product::<usize>() * self.arrays[0].width;
+        let bytes = self.walk.count() * product(self.layout.window.iter().copied()) * self.arrays[0].width;
         let threads = parallel.slots().min(bytes.div_ceil(SHARE_BYTES));
         let cut = self.cut(threads);
         let size = cut.map_or(1, |dim| self.shape[dim]);

@@ -9,8 +9,8 @@ use crate::view::Target;
 /// Alignment of a workspace in bytes: a cache line, and the widest vector.
 pub const ALIGNMENT: usize = 64;
 
-/// Memory of one call site, which grows to what its routine asks for and is kept for the next call. A routine that has run
-/// once with sizes allocates nothing when it runs with them again.
+/// Memory of one call site, which grows to what its routine asks for and is kept for the next call: a routine that has run once
+/// with sizes finds room for all that grows with them. The `gemm` crate packs into memory of its own.
 #[derive(Debug, Default)]
 pub struct Workspace {
     memory: Option<(NonNull<u8>, Layout)>,

@@ -5,7 +5,7 @@ use crate::error::RoutineError;
 use crate::odometer::Nest;
 use crate::pool::Parallel;
 use crate::product::{Arithmetic, Factor};
-use crate::view::{Source, Target, View};
+use crate::view::{Source, Target, View, product};
 
 /// Elements that one task converts, about.
 const TASK_ELEMENTS: usize = 1 << 14;
@@ -36,8 +36,9 @@ impl Kernel {
             [&[input], spatial].concat()
         };
         let mut rows: Nest<2> = Nest::default();
-        let mut step =
-            output.size as isize * width * order.iter().map(|axis| axis.size as isize).product::<isize>();
+        // More than there is memory for shows when that is asked for.
+        let total = product(axes.iter().map(|axis| axis.size)).saturating_mul(width as usize);
+        let mut step = total as isize;
         for axis in order {
             step /= axis.size.max(1) as isize;
             rows.push(axis.size, [axis.stride, step]);

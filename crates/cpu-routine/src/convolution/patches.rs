@@ -6,7 +6,7 @@ use super::Attributes;
 use crate::convert;
 use crate::odometer::{Cursor, Nest};
 use crate::product::{Arithmetic, Factor};
-use crate::view::{Axis, Source, View};
+use crate::view::{Axis, Source, View, product};
 use crate::window::WindowDim;
 
 pub(super) struct Patches {
@@ -56,7 +56,7 @@ impl Patches {
             spatial,
             windows: attributes.windows.into(),
             channels: kernel.axes()[0].size,
-            taps: attributes.windows.iter().map(|window| window.size).product(),
+            taps: product(attributes.windows.iter().map(|window| window.size)),
             positions,
             batch_groups: attributes.batch_groups,
         }
@@ -68,7 +68,7 @@ impl Patches {
 
     /// Elements under a window, all features of a group included.
     pub(super) const fn depth(&self) -> usize {
-        self.channels * self.taps
+        self.channels.saturating_mul(self.taps)
     }
 
     /// Whether the input is of the arithmetic's type and its steps are multiples of the width.
@@ -104,7 +104,9 @@ impl Patches {
         let width = self.arithmetic.element().bytes();
         // SAFETY: the caller's promise.
         unsafe {
-            if self.features_last {
+            if self.channels == 0 {
+                // Nothing lies under a window, however large it is.
+            } else if self.features_last {
                 self.by_position(group, first, count, to);
             } else {
                 self.by_element(group, first, count, to);

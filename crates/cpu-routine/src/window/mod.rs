@@ -10,9 +10,13 @@ pub use self::select::{Direction, Select, SelectFn, select_and_scatter};
 use smallvec::SmallVec;
 
 use crate::error::{RoutineError, check_same};
+use crate::view::product;
 
 /// Positions of a padded, dilated dimension that are counted with; no array in memory is so long.
 const POSITIONS_MAX: i128 = 1 << 60;
+
+/// Elements of a window, at most: more, of which nearly all would be padding, would take hours each.
+const WINDOW_MAX: usize = 1 << 40;
 
 /// One dimension of a window (spec, "reduce_window").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +126,8 @@ pub(crate) fn check_windows(
         .zip(input)
         .map(|(window, size)| window.count(*size))
         .collect();
-    let counts = counts.ok_or_else(|| {
+    let elements = product(windows.iter().map(|window| window.size));
+    let counts = counts.filter(|_| elements <= WINDOW_MAX).ok_or_else(|| {
         RoutineError::mismatch(
             routine,
             format!("the windows {windows:?} cannot slide over {input:?}"),

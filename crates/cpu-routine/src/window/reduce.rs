@@ -7,7 +7,7 @@ use crate::combine::{Combine, CombineRun, Combiner, Kernel};
 use crate::copy::elements;
 use crate::error::{RoutineError, check_same};
 use crate::pool::Parallel;
-use crate::view::{Axes, Source, Target, View, ViewMut};
+use crate::view::{Axes, Source, Target, View, ViewMut, product};
 
 pub(super) const REDUCE_WINDOW: &str = "reduce_window";
 
@@ -148,7 +148,7 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, parallel: Parallel<'_>) -> Result<(), RoutineError> {
-        let steps: usize = self.windows.iter().map(|window| window.size).product();
+        let steps = product(self.windows.iter().map(|window| window.size));
         let length = self.output_shape.get(self.along).copied().unwrap_or(1);
         let rows = self.output_shape.iter().product::<usize>() / length;
         let grain = TASK_WORK / steps.saturating_mul(length).max(1);

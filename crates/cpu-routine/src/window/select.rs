@@ -10,7 +10,7 @@ use crate::error::{RoutineError, check_same};
 use crate::number::{Bf16, F16, Half, with_integer};
 use crate::odometer::{Cursor, Nest};
 use crate::pool::Parallel;
-use crate::view::{Source, Target, View, ViewMut};
+use crate::view::{Source, Target, View, ViewMut, product};
 
 const SELECT: &str = "select_and_scatter";
 
@@ -166,7 +166,7 @@ impl<'a> Job<'a> {
         keeps: &SelectFn<'_>,
         add: &(dyn Fn(*mut u8, *const u8) + Sync),
     ) -> Result<(), RoutineError> {
-        let steps: usize = self.dims.iter().map(|dim| self.windows[*dim].size).product();
+        let steps = product(self.dims.iter().map(|dim| self.windows[*dim].size));
         let grain = TASK_WORK / self.within.count().saturating_mul(steps).max(1);
         let (operand, to) = (Source::new(self.operand.data()), Target::new(self.out.data()));
         parallel.ranges(self.apart.count(), grain, &|range, _| {

@@ -162,6 +162,67 @@ fn parts_of_complex_numbers_and_broadcasts_are_operands() {
 }
 
 #[test]
+fn reversed_operands_and_results() {
+    let mut random = Random::new(13);
+    let dimensions = Dimensions {
+        batch: [&[], &[]],
+        contracting: [&[1], &[0]],
+        free: [&[0], &[1]],
+    };
+    for element in [ElementType::F32, ElementType::C128, ElementType::I32] {
+        for [rows, columns, depth] in [[5, 7, 3], [60, 50, 70], [1, 90, 40], [90, 1, 40]] {
+            let a = Array::random(&mut random, element, &[rows, depth]);
+            let b = Array::random(&mut random, element, &[depth, columns]);
+            let results = run(&[Array::dense(element, &[rows, columns])], |parallel, to| {
+                let (a, b) = (a.view().reversed(&[0, 1])?, b.view().reversed(&[0])?);
+                let mut to = to[0].reborrow().reversed(&[0, 1])?;
+                dot_general(parallel, &mut Workspace::new(), &dimensions, &a, &b, &mut to)
+            });
+            // The sums are over both dimensions in descending order, and so are the rows.
+            let (a_ty, b_ty, ty) = (a.ty(), b.ty(), results[0].ty());
+            let body = format!(
+                "%p = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : ({a_ty}, {b_ty}) -> {ty}
+                 %r = stablehlo.reverse %p, dims = [1] : {ty}"
+            );
+            let close = match closeness(element) {
+                Closeness::Relative { atol, rtol } => Closeness::Relative {
+                    atol: 8.0 * atol,
+                    rtol,
+                },
+                other => other,
+            };
+            compare(&body, &[&a, &b], &results, close);
+        }
+    }
+}
+
+/// Sizes whose product does not fit, of operands and results without elements.
+#[test]
+fn empty_ones_may_be_huge() {
+    let huge = 1 << 40;
+    let a = Array::dense(ElementType::BF16, &[huge, huge, 0]);
+    let b = Array::dense(ElementType::BF16, &[0, huge]);
+    let dimensions = Dimensions {
+        batch: [&[], &[]],
+        contracting: [&[2], &[0]],
+        free: [&[0, 1], &[1]],
+    };
+    let pool = artifact_cpu_routine::pool::Pool::new(1);
+    let mut out = Array::dense(ElementType::BF16, &[huge, huge, 0]);
+    let (a, b, mut workspace) = (a.view(), b.view(), Workspace::new());
+    let b = b.part(1, 0, 0, 1).unwrap();
+    dot_general(
+        pool.parallel(),
+        &mut workspace,
+        &dimensions,
+        &a,
+        &b,
+        &mut out.view_mut(),
+    )
+    .unwrap();
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let a = Array::dense(ElementType::F32, &[2, 3]);
     let check = |contracting: [&[usize]; 2], free: [&[usize]; 2], out: &[usize]| {
