@@ -19,11 +19,11 @@ const SCATTER: &str = "scatter";
 /// Bytes of updates that are worth another thread.
 const SHARE_BYTES: usize = 1 << 15;
 
-/// Bytes of a window along its closest dimension that each thread has at least when that dimension is cut.
-const COLUMN_BYTES: usize = 64;
+/// Bytes of windows that each thread has at least when a dimension is cut that they span.
+const COLUMN_BYTES: usize = 1024;
 
 /// Updates for which the elements are asked before they are needed, and the bytes of one that are.
-const AHEAD: usize = 12;
+const AHEAD: usize = 8;
 const AHEAD_BYTES: usize = 512;
 
 /// How indices and updates map to dimensions (spec, "scatter").
@@ -79,6 +79,14 @@ struct Array {
 
 /// A part of each dimension.
 type Ranges = SmallVec<[[i64; 2]; 6]>;
+
+/// How much of a window lies within ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overlap {
+    Whole,
+    Part,
+    Nothing,
+}
 
 /// How the dimensions of updates are walked.
 struct Layout {
@@ -290,30 +298,47 @@ impl<'a> Job<'a> {
         for number in 0..count + AHEAD {
             if number < count {
                 self.find_starts(&ahead, &mut starts);
-                prefetch(whole.place(self, &starts), ask);
+                if self.overlap(&moving, &starts, ranges) == Overlap::Whole {
+                    for place in whole.places(self, &starts, &ahead) {
+                        prefetch(place, ask);
+                    }
+                }
                 ahead.step(&self.walk);
             }
             if number < AHEAD {
                 continue;
             }
             self.find_starts(&cursor, &mut starts);
-            let inside = |dim: &usize| {
-                let end = starts[*dim].checked_add(window[*dim] as i64);
-                starts[*dim] >= ranges[*dim][0] && end.is_some_and(|end| end <= ranges[*dim][1])
-            };
-            if moving.iter().all(inside) {
-                whole.apply(self, &starts, &cursor);
-            } else {
-                let mut part = fixed.clone();
-                moving
-                    .iter()
-                    .for_each(|dim| part[*dim] = clipped(starts[*dim], window[*dim], ranges[*dim]));
-                if part.iter().all(|[from, to]| from < to) {
+            match self.overlap(&moving, &starts, ranges) {
+                Overlap::Whole => whole.apply(self, &starts, &cursor),
+                Overlap::Part => {
+                    let mut part = fixed.clone();
+                    for dim in &moving {
+                        part[*dim] = clipped(starts[*dim], window[*dim], ranges[*dim]);
+                    }
                     Part::new(self, &part).apply(self, &starts, &cursor);
                 }
+                Overlap::Nothing => {}
             }
             cursor.step(&self.walk);
         }
+    }
+
+    /// What a window has in common with the ranges in the dimensions that it moves along.
+    #[inline]
+    fn overlap(&self, moving: &[usize], starts: &[i64], ranges: &Ranges) -> Overlap {
+        let mut overlap = Overlap::Whole;
+        for dim in moving {
+            let ([low, high], start) = (ranges[*dim], starts[*dim]);
+            let end = start.saturating_add(self.layout.window[*dim] as i64);
+            if end <= low || start >= high {
+                return Overlap::Nothing;
+            }
+            if start < low || end > high {
+                overlap = Overlap::Part;
+            }
+        }
+        overlap
     }
 
     /// Where the window at the cursor begins.
@@ -382,14 +407,11 @@ impl Part {
         }
     }
 
-    /// Where the part of the first array is if the window starts so; any address if that is out of bounds.
-    fn place(&self, job: &Job<'_>, starts: &[i64]) -> *const u8 {
+    /// Where the part of the first array and of its update are, if the window starts so.
+    fn places(&self, job: &Job<'_>, starts: &[i64], cursor: &Cursor<2>) -> [*const u8; 2] {
         let array = &job.arrays[0];
-        let strides = starts.iter().zip(&array.strides);
-        let offset = strides.fold(self.first[0][0], |offset, (start, strides)| {
-            offset.wrapping_add((*start as isize).wrapping_mul(strides[0]))
-        });
-        array.to.at(offset)
+        let [to, from] = self.bases(0, array, starts, cursor);
+        [array.to.at(to).cast_const(), array.from.at(from)]
     }
 
     fn new(job: &Job<'_>, ranges: &Ranges) -> Self {
