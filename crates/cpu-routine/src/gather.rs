@@ -112,10 +112,13 @@ impl Indices {
             }
             pairs.push((*dim, place));
         }
-        if let Some(dim) = map.iter().find(|dim| **dim >= operand.len()) {
+        // A dimension with two starts could end beyond its last index.
+        let moved = [map, batching[0]].concat();
+        let is_fresh = |(at, dim): (usize, &usize)| *dim < operand.len() && !moved[..at].contains(dim);
+        if !moved.iter().enumerate().all(is_fresh) {
             return Err(RoutineError::mismatch(
                 routine,
-                format!("there is no dimension {dim} to index"),
+                format!("{moved:?} are not the dimensions of {operand:?} that are indexed or batched"),
             ));
         }
         Ok(Self {
@@ -160,6 +163,12 @@ fn split_axes(
         .map(|dim| axes[dim])
         .collect();
     let sizes = |axes: &[Axis]| -> Vec<usize> { axes.iter().map(|axis| axis.size).collect() };
+    check_same(
+        GATHER,
+        "the dimensions of slices and indices together",
+        &[inner.len() + outer.len()],
+        &[axes.len()],
+    )?;
     check_same(GATHER, "the dimensions of a slice", &sizes(&inner), within)?;
     check_same(
         GATHER,

@@ -170,15 +170,17 @@ impl Job {
         out: &ViewMut<'_>,
     ) -> Self {
         let narrow = is_narrow(&roles.summed());
-        let operands = [lhs, rhs].map(|view| (view, narrow));
-        let mut side = 0;
-        let operands = operands.map(|(view, narrow)| {
+        let mut place = |side: usize, view: &View<'_>| {
             let copy = narrow || is_narrow(&roles.free(side));
-            let operand = Operand::place(view, &mut roles.operands[side], arithmetic, side, copy);
-            side += 1;
-            operand
-        });
+            Operand::place(view, &mut roles.operands[side], arithmetic, side, copy)
+        };
+        let operands = [place(0, lhs), place(1, rhs)];
         let (mut rows, mut columns, mut sums) = (roles.free(0), roles.free(1), roles.summed());
+        if sums.count() == 0 {
+            // A sum of nothing is to be written, however long the other dimensions are.
+            sums = Nest::default();
+            sums.push(0, [0; 2]);
+        }
         let mut outer = roles.batch();
         let row = split_largest(&mut rows);
         let column = split_largest(&mut columns);

@@ -125,6 +125,10 @@ fn several_tiles_and_depths() {
     check(&mut random, f32, &[], [&[400], &[1]], &[700]);
     check(&mut random, f32, &[3], [&[40], &[33]], &[20, 30]);
     check(&mut random, f32, &[40], [&[8], &[8]], &[8]);
+    for _ in 0..8 {
+        check(&mut random, f32, &[2], [&[20], &[3]], &[0, 20]);
+        check(&mut random, f32, &[2], [&[20], &[3]], &[30, 20]);
+    }
     check(&mut random, f32, &[2, 3], [&[17, 2], &[5, 3]], &[2, 2, 2]);
     check(&mut random, [ElementType::BF16; 3], &[], [&[150], &[160]], &[40]);
 }

@@ -398,3 +398,89 @@ fn large_slices() {
          (tensor<300x400xf64>, tensor<2x2xi64>) -> tensor<2x290x320xf64>";
     compare(body, &[&operand, &indices], &results, Closeness::Equal);
 }
+
+/// Dimension numbers that would lead out of bounds.
+#[test]
+fn what_does_not_fit_is_refused() {
+    let operand = Array::dense(ElementType::F32, &[4, 5]);
+    let indices = Array::of_ints(ElementType::I32, &[3, 2], &[9; 6]);
+    let pool = artifact_cpu_routine::pool::Pool::new(1);
+    let refuses = |change: fn(&mut gather::Dimensions<'_>), out: &[usize]| {
+        let mut dimensions = gather::Dimensions {
+            offset: &[1, 2],
+            collapsed: &[],
+            operand_batching: &[],
+            index_batching: &[],
+            start_index_map: &[0, 1],
+            index_vector_dim: 1,
+            slice_sizes: &[2, 2],
+        };
+        change(&mut dimensions);
+        let mut out = Array::dense(ElementType::F32, out);
+        gather::gather(
+            pool.parallel(),
+            &dimensions,
+            &operand.view(),
+            &indices.view(),
+            &mut out.view_mut(),
+        )
+        .is_err()
+    };
+    assert!(!refuses(|_| (), &[3, 2, 2]));
+    assert!(refuses(|_| (), &[3, 2, 3]));
+    assert!(refuses(
+        |dimensions| dimensions.start_index_map = &[0, 0],
+        &[3, 2, 2]
+    ));
+    assert!(refuses(
+        |dimensions| dimensions.start_index_map = &[0, 2],
+        &[3, 2, 2]
+    ));
+    assert!(refuses(
+        |dimensions| dimensions.start_index_map = &[0],
+        &[3, 2, 2]
+    ));
+    assert!(refuses(|dimensions| dimensions.offset = &[1, 1], &[3, 2, 2]));
+    assert!(refuses(|dimensions| dimensions.offset = &[1, 3], &[3, 2, 2]));
+    assert!(refuses(|dimensions| dimensions.slice_sizes = &[5, 2], &[3, 5, 2]));
+    assert!(refuses(|dimensions| dimensions.collapsed = &[0], &[3, 2]));
+    assert!(refuses(
+        |dimensions| dimensions.operand_batching = &[0],
+        &[3, 2, 2]
+    ));
+    let floats = Array::dense(ElementType::F32, &[3, 2]);
+    let dimensions = scatter::Dimensions {
+        update_window: &[1],
+        inserted: &[0],
+        input_batching: &[],
+        index_batching: &[],
+        index_map: &[0],
+        index_vector_dim: 1,
+    };
+    let update = Array::dense(ElementType::F32, &[3, 5]);
+    let mut array = Array::dense(ElementType::F32, &[4, 5]);
+    let mut scattered = |indices: &Array, combine: Combine| {
+        let (combiner, updates) = ([combine], [update.view()]);
+        let combiner = Combiner::Each(&combiner);
+        let arrays = &mut [array.view_mut()];
+        scatter::scatter(
+            pool.parallel(),
+            &dimensions,
+            &combiner,
+            &indices.view(),
+            &updates,
+            arrays,
+        )
+        .is_err()
+    };
+    assert!(!scattered(
+        &Array::of_ints(ElementType::I32, &[3, 1], &[0; 3]),
+        Combine::Add
+    ));
+    assert!(scattered(
+        &Array::of_ints(ElementType::I32, &[3, 1], &[0; 3]),
+        Combine::And
+    ));
+    assert!(scattered(&indices, Combine::Add));
+    assert!(scattered(&floats, Combine::Add));
+}
