@@ -401,7 +401,7 @@ fn large_slices() {
 
 /// Dimension numbers that would lead out of bounds.
 #[test]
-fn what_does_not_fit_is_refused() {
+fn gathers_that_do_not_fit_are_refused() {
     let operand = Array::dense(ElementType::F32, &[4, 5]);
     let indices = Array::of_ints(ElementType::I32, &[3, 2], &[9; 6]);
     let pool = artifact_cpu_routine::pool::Pool::new(1);
@@ -448,7 +448,13 @@ fn what_does_not_fit_is_refused() {
         |dimensions| dimensions.operand_batching = &[0],
         &[3, 2, 2]
     ));
-    let floats = Array::dense(ElementType::F32, &[3, 2]);
+}
+
+#[test]
+fn scatters_that_do_not_fit_are_refused() {
+    let indices = Array::of_ints(ElementType::I32, &[3, 2], &[9; 6]);
+    let floats = Array::dense(ElementType::F32, &[3, 1]);
+    let pool = artifact_cpu_routine::pool::Pool::new(1);
     let dimensions = scatter::Dimensions {
         update_window: &[1],
         inserted: &[0],
