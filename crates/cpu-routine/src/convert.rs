@@ -18,6 +18,19 @@ pub(crate) const fn reads(element: ElementType, arithmetic: Arithmetic) -> bool 
     }
 }
 
+/// The arithmetic of sums of products of elements of these types; `None` when there is no routine for them.
+///
+/// Integers and booleans are computed with modulo the width of the result, floats in the widest of the types but at least in
+/// `f32`, and rounded once.
+pub(crate) fn arithmetic_of(lhs: ElementType, rhs: ElementType, out: ElementType) -> Option<Arithmetic> {
+    let sums = Arithmetic::of(out)?;
+    let widened = match sums {
+        Arithmetic::F32 if lhs == ElementType::F64 || rhs == ElementType::F64 => Arithmetic::F64,
+        other => other,
+    };
+    (reads(lhs, widened) && reads(rhs, widened)).then_some(widened)
+}
+
 /// Whether numbers of an arithmetic are rounded or wrapped when they become elements of a type.
 pub(crate) const fn rounds(arithmetic: Arithmetic, element: ElementType) -> bool {
     match arithmetic {

@@ -48,6 +48,22 @@ fn detect() -> Level {
     Level::Base
 }
 
+/// Asks for bytes that will be written soon; an address that is none does no harm.
+#[inline(always)]
+pub(crate) fn prefetch(at: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..bytes).step_by(64) {
+        // SAFETY: a hint, which touches no memory that the program sees.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+                at.wrapping_add(line).cast(),
+            );
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (at, bytes);
+}
+
 /// Compiles a function once for each level and calls the one of this machine.
 ///
 /// Multiplications and additions are not contracted, so that every level gives the same bits. Type parameters stand in

@@ -146,6 +146,27 @@ impl Half for F16 {
     }
 }
 
+macro_rules! half_numbers {
+    ($($ty:ty)*) => {$(
+        /// Rounded after every operation.
+        impl Number for $ty {
+            const ZERO: Self = Self(0);
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                Self::narrow(self.widen() + other.widen())
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                Self::narrow(self.widen() * other.widen())
+            }
+        }
+    )*};
+}
+
+half_numbers!(Bf16 F16);
+
 /// Calls `$work` with `$T` as the type that holds elements of an integer type or `i1`, signed or not as its arithmetic asks;
 /// the value of `$other` for other types.
 macro_rules! with_integer {
@@ -198,6 +219,17 @@ pub(crate) use with_integer;
 pub(crate) unsafe fn read_integer(element: ElementType, at: *const u8) -> i128 {
     // SAFETY: the caller's promise.
     with_integer!(element, T => i128::from(unsafe { at.cast::<T>().read_unaligned() }), _ => 0)
+}
+
+/// Reads an index of any integer type; unsigned ones beyond `i64` become its largest.
+///
+/// # Safety
+/// `at` holds an element of the type.
+#[inline(always)]
+pub(crate) unsafe fn read_index(element: ElementType, at: *const u8) -> i64 {
+    // SAFETY: the caller's promise.
+    let value = unsafe { read_integer(element, at) };
+    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 /// Reads an element of a real floating-point type other than those with a loop of their own.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::view::Axis;
+use crate::view::{Axis, product};
 
 /// One loop of a nest: its length, and how far a step of it goes in each of `N` arrays, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl<const N: usize> Nest<N> {
 
     /// Number of indices.
     pub(crate) fn count(&self) -> usize {
-        self.loops.iter().map(|one| one.size).product()
+        product(self.loops.iter().map(|one| one.size))
     }
 
     /// The same walk with as few loops as can be: those of one step are dropped, and two of which the inner one ends where the
@@ -48,8 +48,10 @@ impl<const N: usize> Nest<N> {
         for inner in self.loops.iter().filter(|one| one.size != 1) {
             match loops.last_mut() {
                 Some(outer)
-                    if (0..N)
-                        .all(|at| outer.steps[at] == inner.steps[at].wrapping_mul(inner.size as isize)) =>
+                    if outer.size.checked_mul(inner.size).is_some()
+                        && (0..N).all(|at| {
+                            outer.steps[at] == inner.steps[at].wrapping_mul(inner.size as isize)
+                        }) =>
                 {
                     outer.size *= inner.size;
                     outer.steps = inner.steps;

@@ -132,6 +132,22 @@ impl Drop for Pool {
     }
 }
 
+/// A pool of the caller alone.
+static ALONE: Pool = Pool {
+    threads: 1,
+    team: AtomicPtr::new(ptr::null_mut()),
+};
+
+impl Parallel<'static> {
+    /// Work that the caller does itself, within a task, and that nothing stops.
+    pub(crate) const fn alone() -> Self {
+        Parallel {
+            pool: &ALONE,
+            stop: None,
+        }
+    }
+}
+
 impl Parallel<'_> {
     /// Upper bound of [`Task::slot`].
     #[must_use]
@@ -441,6 +457,17 @@ mod tests {
         assert!(pool.team.load(Ordering::Relaxed).is_null());
         assert_eq!(Pool::new(0).threads(), 1);
         assert_eq!(Pool::new(usize::MAX).threads(), THREADS_MAX);
+    }
+
+    #[test]
+    fn a_forked_process_has_threads_of_its_own() {
+        let pool = Pool::new(2);
+        let parent = Box::into_raw(Box::new(Team::new(std::process::id().wrapping_add(1))));
+        pool.team.store(parent, Ordering::Release);
+        assert_eq!(sum(pool.parallel(), 9), 45);
+        assert_ne!(pool.team.load(Ordering::Acquire), parent);
+        // SAFETY: made above, and no longer the pool's.
+        drop(unsafe { Box::from_raw(parent) });
     }
 
     #[test]

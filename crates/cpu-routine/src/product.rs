@@ -98,8 +98,8 @@ pub(crate) struct Mode {
     pub(crate) accumulate: bool,
     /// Subtracted instead of added. Floating-point and complex only.
     pub(crate) negate: bool,
-    /// The right factor is conjugated.
-    pub(crate) conjugate: bool,
+    /// The left factor is conjugated, and the right one.
+    pub(crate) conjugate: [bool; 2],
 }
 
 /// `out = lhs * rhs`, or as `mode` says.
@@ -161,7 +161,7 @@ unsafe fn floating<T: Number>(
 ) {
     let Sizes { rows, columns, depth } = sizes;
     let tiny = rows.saturating_mul(columns).saturating_mul(depth) <= PLAIN;
-    if depth == 0 || tiny && !mode.negate && !mode.conjugate {
+    if depth == 0 || tiny && !mode.negate && mode.conjugate == [false; 2] {
         // SAFETY: the caller's promise.
         return unsafe { plain::<T>(sizes, lhs, rhs, out, mode.accumulate) };
     }
@@ -189,8 +189,8 @@ unsafe fn floating<T: Number>(
                 one,
                 if mode.negate { minus_one } else { one },
                 false,
-                false,
-                mode.conjugate,
+                mode.conjugate[0],
+                mode.conjugate[1],
                 Parallelism::None,
             );
         }

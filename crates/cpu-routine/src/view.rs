@@ -354,9 +354,19 @@ fn dense_axes(length: usize, data: *const u8, element: ElementType, shape: &[usi
     (bytes == Some(length) && (aligned || empty)).then(|| row_major(element.bytes(), shape))
 }
 
-/// Number of indices.
+/// Number of indices; the largest number if it does not fit, as that of a broadcast may not.
 pub(crate) fn count(axes: &[Axis]) -> usize {
-    axes.iter().map(|axis| axis.size).product()
+    product(axes.iter().map(|axis| axis.size))
+}
+
+/// The product of sizes; the largest number if it does not fit, but 0 if one of them is.
+pub(crate) fn product(sizes: impl Iterator<Item = usize>) -> usize {
+    let (mut product, mut empty) = (1_usize, false);
+    for size in sizes {
+        product = product.saturating_mul(size.max(1));
+        empty |= size == 0;
+    }
+    if empty { 0 } else { product }
 }
 
 /// A pointer that tasks share. Each keeps to elements that no other touches.
@@ -435,6 +445,13 @@ mod tests {
         assert!(view.clone().part(1, usize::MAX, 1, 1).is_err());
         assert!(view.clone().broadcast(&[2, 4], &[0, 1]).is_err());
         assert!(view.broadcast(&[2, 3], &[1, 1]).is_err());
+    }
+
+    #[test]
+    fn counts_do_not_overflow() {
+        assert_eq!(product([1 << 40, 1 << 40, 0].into_iter()), 0);
+        assert_eq!(product([1 << 40, 1 << 40].into_iter()), usize::MAX);
+        assert_eq!(product([2, 3].into_iter()), 6);
     }
 
     #[test]

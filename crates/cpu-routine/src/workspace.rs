@@ -1,6 +1,6 @@
 //! Memory that routines need while they run.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 use crate::error::RoutineError;
@@ -9,8 +9,8 @@ use crate::view::Target;
 /// Alignment of a workspace in bytes: a cache line, and the widest vector.
 pub const ALIGNMENT: usize = 64;
 
-/// Memory of one call site, which grows to what its routine asks for and is kept for the next call. A routine that has run
-/// once with sizes allocates nothing when it runs with them again.
+/// Memory of one call site, which grows to what its routine asks for and is kept for the next call: a routine that has run once
+/// with sizes finds room for all that grows with them. The `gemm` crate packs into memory of its own.
 #[derive(Debug, Default)]
 pub struct Workspace {
     memory: Option<(NonNull<u8>, Layout)>,
@@ -34,7 +34,7 @@ impl Workspace {
         self.memory.map_or(0, |(_, layout)| layout.size())
     }
 
-    /// At least so many bytes, aligned to [`ALIGNMENT`], which hold anything.
+    /// At least so many bytes, aligned to [`ALIGNMENT`]: initialised, but with anything.
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<Target, RoutineError> {
         if bytes > self.capacity_bytes() || self.memory.is_none() {
             self.release();
@@ -42,7 +42,7 @@ impl Workspace {
             let layout = rounded.and_then(|rounded| Layout::from_size_align(rounded, ALIGNMENT).ok());
             let layout = layout.ok_or(RoutineError::Memory(bytes))?;
             // SAFETY: the layout is not empty.
-            let memory = NonNull::new(unsafe { alloc(layout) }).ok_or(RoutineError::Memory(bytes))?;
+            let memory = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(RoutineError::Memory(bytes))?;
             self.memory = Some((memory, layout));
         }
         let base = self

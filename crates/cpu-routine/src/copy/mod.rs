@@ -3,11 +3,11 @@
 mod pad;
 mod part;
 mod strided;
-mod transpose;
+pub(crate) mod transpose;
 
 pub use pad::{Padding, fill, pad};
 pub use part::{concatenate, dynamic_slice, dynamic_update_slice, slice};
-pub(crate) use strided::elements;
+pub(crate) use strided::{elements, run};
 
 use crate::error::{RoutineError, check_same};
 use crate::odometer::{Loop, Nest};

@@ -37,6 +37,9 @@ pub(crate) unsafe fn elements(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
+        if from_step == width as isize && to_step == from_step {
+            return run(from, to, count * width);
+        }
         match width {
             1 => typed::<u8>(from, from_step, to, to_step, count),
             2 => typed::<u16>(from, from_step, to, to_step, count),

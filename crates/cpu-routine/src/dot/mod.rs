@@ -32,23 +32,10 @@ pub struct Dimensions<'a> {
     pub free: [&'a [usize]; 2],
 }
 
-/// The arithmetic of a product of elements of these types; `None` when there is no routine for them.
-///
-/// Integers and booleans are computed with modulo the width of the result, floats in the widest of the types but at least in
-/// `f32`, and rounded once.
-fn arithmetic(lhs: ElementType, rhs: ElementType, out: ElementType) -> Option<Arithmetic> {
-    let sums = Arithmetic::of(out)?;
-    let widened = match sums {
-        Arithmetic::F32 if lhs == ElementType::F64 || rhs == ElementType::F64 => Arithmetic::F64,
-        other => other,
-    };
-    (convert::reads(lhs, widened) && convert::reads(rhs, widened)).then_some(widened)
-}
-
 /// Whether there is a routine for operands and a result of these types.
 #[must_use]
 pub fn supports(lhs: ElementType, rhs: ElementType, out: ElementType) -> bool {
-    arithmetic(lhs, rhs, out).is_some()
+    convert::arithmetic_of(lhs, rhs, out).is_some()
 }
 
 /// Spec, "dot_general". The dimensions of `out` are the batch dimensions, then the free ones of `lhs`, then those of `rhs`;
@@ -64,7 +51,7 @@ pub fn dot_general(
     rhs: &View<'_>,
     out: &mut ViewMut<'_>,
 ) -> Result<(), RoutineError> {
-    let arithmetic = arithmetic(lhs.element(), rhs.element(), out.element())
+    let arithmetic = convert::arithmetic_of(lhs.element(), rhs.element(), out.element())
         .ok_or_else(|| RoutineError::unsupported(DOT, lhs.element()))?;
     let roles = Roles::new(dimensions, lhs, rhs, out)?;
     if out.is_empty() {
@@ -183,15 +170,17 @@ impl Job {
         out: &ViewMut<'_>,
     ) -> Self {
         let narrow = is_narrow(&roles.summed());
-        let operands = [lhs, rhs].map(|view| (view, narrow));
-        let mut side = 0;
-        let operands = operands.map(|(view, narrow)| {
+        let mut place = |side: usize, view: &View<'_>| {
             let copy = narrow || is_narrow(&roles.free(side));
-            let operand = Operand::place(view, &mut roles.operands[side], arithmetic, side, copy);
-            side += 1;
-            operand
-        });
+            Operand::place(view, &mut roles.operands[side], arithmetic, side, copy)
+        };
+        let operands = [place(0, lhs), place(1, rhs)];
         let (mut rows, mut columns, mut sums) = (roles.free(0), roles.free(1), roles.summed());
+        if sums.count() == 0 {
+            // A sum of nothing is to be written, however long the other dimensions are.
+            sums = Nest::default();
+            sums.push(0, [0; 2]);
+        }
         let mut outer = roles.batch();
         let row = split_largest(&mut rows);
         let column = split_largest(&mut columns);

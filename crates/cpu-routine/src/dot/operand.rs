@@ -8,7 +8,7 @@ use crate::error::RoutineError;
 use crate::odometer::Nest;
 use crate::pool::Parallel;
 use crate::product::Arithmetic;
-use crate::view::{Axes, Source, Target, View, count};
+use crate::view::{Axes, Source, Target, View, count, product};
 
 /// Elements that one task converts, about.
 const TASK_ELEMENTS: usize = 1 << 15;
@@ -132,8 +132,9 @@ fn laid_out(axes: &mut [Axes; 3], arithmetic: Arithmetic, side: usize) -> Nest<2
     } else {
         [Role::Batch, Role::Summed, Role::Free]
     };
-    let total: usize = axes.iter().map(|axes| count(axes)).product();
-    let mut step = (total * arithmetic.element().bytes()) as isize;
+    // More than there is memory for shows when that is asked for.
+    let total = product(axes.iter().map(|axes| count(axes)));
+    let mut step = total.saturating_mul(arithmetic.element().bytes()) as isize;
     let mut nest = Nest::default();
     for axis in order.into_iter().flat_map(|role| axes[role as usize].clone()) {
         // An empty operand is not walked.

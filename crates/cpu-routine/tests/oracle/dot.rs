@@ -125,6 +125,10 @@ fn several_tiles_and_depths() {
     check(&mut random, f32, &[], [&[400], &[1]], &[700]);
     check(&mut random, f32, &[3], [&[40], &[33]], &[20, 30]);
     check(&mut random, f32, &[40], [&[8], &[8]], &[8]);
+    for _ in 0..8 {
+        check(&mut random, f32, &[2], [&[20], &[3]], &[0, 20]);
+        check(&mut random, f32, &[2], [&[20], &[3]], &[30, 20]);
+    }
     check(&mut random, f32, &[2, 3], [&[17, 2], &[5, 3]], &[2, 2, 2]);
     check(&mut random, [ElementType::BF16; 3], &[], [&[150], &[160]], &[40]);
 }
@@ -159,6 +163,67 @@ fn parts_of_complex_numbers_and_broadcasts_are_operands() {
          %b = stablehlo.broadcast_in_dim %1, dims = [1] : (tensor<7xf32>) -> tensor<5x7xf32>
          %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : (tensor<6x7xf32>, tensor<5x7xf32>) -> tensor<6x5xf32>";
     compare(body, &[&complex, &row], &results, closeness(ElementType::F32));
+}
+
+#[test]
+fn reversed_operands_and_results() {
+    let mut random = Random::new(13);
+    let dimensions = Dimensions {
+        batch: [&[], &[]],
+        contracting: [&[1], &[0]],
+        free: [&[0], &[1]],
+    };
+    for element in [ElementType::F32, ElementType::C128, ElementType::I32] {
+        for [rows, columns, depth] in [[5, 7, 3], [60, 50, 70], [1, 90, 40], [90, 1, 40]] {
+            let a = Array::random(&mut random, element, &[rows, depth]);
+            let b = Array::random(&mut random, element, &[depth, columns]);
+            let results = run(&[Array::dense(element, &[rows, columns])], |parallel, to| {
+                let (a, b) = (a.view().reversed(&[0, 1])?, b.view().reversed(&[0])?);
+                let mut to = to[0].reborrow().reversed(&[0, 1])?;
+                dot_general(parallel, &mut Workspace::new(), &dimensions, &a, &b, &mut to)
+            });
+            // The sums are over both dimensions in descending order, and so are the rows.
+            let (a_ty, b_ty, ty) = (a.ty(), b.ty(), results[0].ty());
+            let body = format!(
+                "%p = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : ({a_ty}, {b_ty}) -> {ty}
+                 %r = stablehlo.reverse %p, dims = [1] : {ty}"
+            );
+            let close = match closeness(element) {
+                Closeness::Relative { atol, rtol } => Closeness::Relative {
+                    atol: 8.0 * atol,
+                    rtol,
+                },
+                other => other,
+            };
+            compare(&body, &[&a, &b], &results, close);
+        }
+    }
+}
+
+/// Sizes whose product does not fit, of operands and results without elements.
+#[test]
+fn empty_ones_may_be_huge() {
+    let huge = 1 << 40;
+    let a = Array::dense(ElementType::BF16, &[huge, huge, 0]);
+    let b = Array::dense(ElementType::BF16, &[0, huge]);
+    let dimensions = Dimensions {
+        batch: [&[], &[]],
+        contracting: [&[2], &[0]],
+        free: [&[0, 1], &[1]],
+    };
+    let pool = artifact_cpu_routine::pool::Pool::new(1);
+    let mut out = Array::dense(ElementType::BF16, &[huge, huge, 0]);
+    let (a, b, mut workspace) = (a.view(), b.view(), Workspace::new());
+    let b = b.part(1, 0, 0, 1).unwrap();
+    dot_general(
+        pool.parallel(),
+        &mut workspace,
+        &dimensions,
+        &a,
+        &b,
+        &mut out.view_mut(),
+    )
+    .unwrap();
 }
 
 #[test]

@@ -91,7 +91,12 @@ pub(crate) struct Array {
 
 impl Array {
     pub(crate) fn new(element: ElementType, shape: &[usize], order: &[usize]) -> Self {
-        let bytes = shape.iter().product::<usize>() * element.bytes() + 2 * GUARD;
+        let count: usize = if shape.contains(&0) {
+            0
+        } else {
+            shape.iter().product()
+        };
+        let bytes = count * element.bytes() + 2 * GUARD;
         Self {
             element,
             shape: shape.to_vec(),
@@ -143,7 +148,7 @@ impl Array {
         let mut step = self.element.bytes() as isize;
         for dim in self.order.iter().rev() {
             strides[*dim] = step;
-            step *= self.shape[*dim] as isize;
+            step = step.saturating_mul(self.shape[*dim] as isize);
         }
         strides
     }
@@ -167,6 +172,12 @@ impl Array {
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), self.memory.len() * 16) }
+    }
+
+    /// The elements as they lie in memory.
+    pub(crate) fn elements(&self) -> &[u8] {
+        let count: usize = self.shape.iter().product();
+        &self.bytes()[GUARD..GUARD + count * self.element.bytes()]
     }
 
     pub(crate) fn view(&self) -> View<'_> {

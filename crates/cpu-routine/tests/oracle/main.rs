@@ -10,7 +10,13 @@
     reason = "a test fails where something is not as it should be, and makes views of the arrays that it owns"
 )]
 
+mod convolution;
 mod copy;
 mod dot;
+mod fft;
 mod harness;
+mod indexing;
+mod linalg;
+mod random;
 mod sort;
+mod window;

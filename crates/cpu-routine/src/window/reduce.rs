@@ -1,0 +1,339 @@
+//! `reduce_window`.
+
+use smallvec::SmallVec;
+
+use super::{WindowDim, check_windows, scan};
+use crate::combine::{Combine, CombineRun, Combiner, Kernel};
+use crate::copy::elements;
+use crate::error::{RoutineError, check_same};
+use crate::pool::Parallel;
+use crate::view::{Axes, Source, Target, View, ViewMut, product};
+
+pub(super) const REDUCE_WINDOW: &str = "reduce_window";
+
+/// Combinations that one task does, about.
+const TASK_WORK: usize = 1 << 15;
+
+/// Spec, "reduce_window": each window is combined in row-major order onto the initial values, which also stand for padding
+/// and holes. A window that covers all of one dimension at every element, as in a cumulative sum, is combined from its padded
+/// side on in time that grows with the elements only.
+///
+/// `inits` are of rank 0; each array has the element type of its initial value and its result.
+///
+/// # Errors
+/// A mismatch of shapes and windows, types that cannot be combined, or [`RoutineError::Stopped`].
+pub fn reduce_window(
+    parallel: Parallel<'_>,
+    windows: &[WindowDim],
+    combiner: &Combiner<'_>,
+    inputs: &[View<'_>],
+    inits: &[View<'_>],
+    outs: &mut [ViewMut<'_>],
+) -> Result<(), RoutineError> {
+    let job = Job::new(windows, combiner, inputs, inits, outs)?;
+    if outs.iter().any(|out| out.is_empty()) {
+        return Ok(());
+    }
+    if let (Combiner::Each(each), Some(sum)) = (combiner, scan::Cumulative::find(windows, &job.input_shape)) {
+        let neutral = |(combine, array): (&Combine, &Array)| {
+            // SAFETY: an initial value is an element of the array's type.
+            unsafe { combine.is_neutral(array.element, array.init.at(0)) }
+        };
+        if each.iter().zip(&job.arrays).all(neutral) {
+            return job
+                .arrays
+                .iter()
+                .zip(*each)
+                .try_for_each(|(array, combine)| sum.run(parallel, array, *combine));
+        }
+    }
+    job.run(parallel)
+}
+
+/// An input and its result.
+pub(super) struct Array {
+    pub(super) element: artifact_ir::types::ElementType,
+    pub(super) from: Source,
+    pub(super) to: Target,
+    pub(super) init: Source,
+    pub(super) input: Axes,
+    pub(super) output: Axes,
+}
+
+/// How several rows are combined at once.
+enum Rows<'a> {
+    Each(SmallVec<[Kernel; 2]>),
+    Together(&'a CombineRun<'a>),
+}
+
+struct Job<'a> {
+    windows: &'a [WindowDim],
+    input_shape: SmallVec<[usize; 6]>,
+    output_shape: SmallVec<[usize; 6]>,
+    arrays: SmallVec<[Array; 2]>,
+    rows: Rows<'a>,
+    /// Whether combining with an initial value once more changes nothing.
+    neutral: bool,
+    /// The dimension along which windows are combined together.
+    along: usize,
+}
+
+type Pointers<P> = SmallVec<[(P, isize); 2]>;
+
+impl<'a> Job<'a> {
+    fn new(
+        windows: &'a [WindowDim],
+        combiner: &Combiner<'a>,
+        inputs: &[View<'_>],
+        inits: &[View<'_>],
+        outs: &[ViewMut<'_>],
+    ) -> Result<Self, RoutineError> {
+        check_same(
+            REDUCE_WINDOW,
+            "the number of initial values and results",
+            &[inits.len(), outs.len()],
+            &[inputs.len(); 2],
+        )?;
+        let (Some(first), Some(out)) = (inputs.first(), outs.first()) else {
+            return Err(RoutineError::mismatch(
+                REDUCE_WINDOW,
+                "there is nothing to reduce",
+            ));
+        };
+        let (input_shape, output_shape) = (first.shape(), out.shape());
+        check_windows(REDUCE_WINDOW, windows, &input_shape, &output_shape)?;
+        let mut arrays = SmallVec::new();
+        for ((input, init), out) in inputs.iter().zip(inits).zip(outs) {
+            check_same(
+                REDUCE_WINDOW,
+                "the shape of an input",
+                &input.shape(),
+                &input_shape,
+            )?;
+            check_same(
+                REDUCE_WINDOW,
+                "the shape of a result",
+                &out.shape(),
+                &output_shape,
+            )?;
+            check_same(REDUCE_WINDOW, "the shape of an initial value", &init.shape(), &[])?;
+            let widths = [input.width(), init.width()];
+            check_same(
+                REDUCE_WINDOW,
+                "the widths of input and initial value",
+                &widths,
+                &[out.width(); 2],
+            )?;
+            arrays.push(Array {
+                element: out.element(),
+                from: Source::new(input.data()),
+                to: Target::new(out.data()),
+                init: Source::new(init.data()),
+                input: input.axes().into(),
+                output: out.axes().into(),
+            });
+        }
+        let (rows, neutral) = rows(combiner, &arrays)?;
+        let longer = (0..output_shape.len()).filter(|dim| output_shape[*dim] > 1);
+        let closest = longer.min_by_key(|dim| out.axes()[*dim].stride.abs());
+        Ok(Self {
+            windows,
+            along: closest.unwrap_or(0),
+            input_shape,
+            output_shape,
+            arrays,
+            rows,
+            neutral,
+        })
+    }
+
+    fn run(&self, parallel: Parallel<'_>) -> Result<(), RoutineError> {
+        let steps = product(self.windows.iter().map(|window| window.size));
+        let length = self.output_shape.get(self.along).copied().unwrap_or(1);
+        let rows = self.output_shape.iter().product::<usize>() / length;
+        let grain = TASK_WORK / steps.saturating_mul(length).max(1);
+        parallel.ranges(rows, grain, &|range, _| {
+            range.for_each(|row| self.row(row, length))
+        })
+    }
+
+    /// One row of windows, which are combined step by step.
+    fn row(&self, row: usize, length: usize) {
+        let start = index_of(row, &self.output_shape, self.along);
+        let mut accumulators: Pointers<*mut u8> = SmallVec::new();
+        for array in &self.arrays {
+            let offset: isize = start
+                .iter()
+                .zip(&array.output)
+                .map(|(at, axis)| *at as isize * axis.stride)
+                .sum();
+            let to = array.to.at(offset);
+            let step = array.output.get(self.along).map_or(0, |axis| axis.stride);
+            // SAFETY: the row is of the result, and this task's.
+            unsafe { elements(array.element.bytes(), (array.init.at(0), 0), (to, step), length) };
+            accumulators.push((to, step));
+        }
+        let sizes: SmallVec<[usize; 6]> = self.windows.iter().map(|window| window.size).collect();
+        let mut step: SmallVec<[usize; 6]> = SmallVec::from_elem(0, sizes.len());
+        if sizes.contains(&0) {
+            return;
+        }
+        loop {
+            self.step(&start, &step, &accumulators, length);
+            let mut dim = sizes.len();
+            loop {
+                let Some(next) = dim.checked_sub(1) else { return };
+                dim = next;
+                step[dim] += 1;
+                if step[dim] < sizes[dim] {
+                    break;
+                }
+                step[dim] = 0;
+            }
+        }
+    }
+
+    /// Combines one element of each window of a row.
+    fn step(&self, start: &[usize], step: &[usize], accumulators: &Pointers<*mut u8>, length: usize) {
+        let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, start.len());
+        let mut padded = false;
+        for dim in (0..start.len()).filter(|dim| *dim != self.along) {
+            match self.windows[dim].input(start[dim], step[dim], self.input_shape[dim]) {
+                Some(at) => index[dim] = at,
+                None => padded = true,
+            }
+        }
+        let Some(window) = self.windows.get(self.along).filter(|_| !padded) else {
+            // Of rank 0, or padding all along.
+            return if padded {
+                self.pad(accumulators, 0..length)
+            } else {
+                self.combine(&index, accumulators, 0..1, 0)
+            };
+        };
+        let (step, input) = (step[self.along], self.input_shape[self.along]);
+        if window.base_dilation == 1 {
+            let inside = window.inside(step, input, length);
+            self.pad(accumulators, 0..inside.start);
+            if let Some(at) = window
+                .input(inside.start, step, input)
+                .filter(|_| !inside.is_empty())
+            {
+                index[self.along] = at;
+                self.combine(&index, accumulators, inside.clone(), window.stride);
+            }
+            return self.pad(accumulators, inside.end..length);
+        }
+        for at in 0..length {
+            match window.input(at, step, input) {
+                Some(from) => {
+                    index[self.along] = from;
+                    self.combine(&index, accumulators, at..at + 1, 0);
+                }
+                None => self.pad(accumulators, at..at + 1),
+            }
+        }
+    }
+
+    /// Combines the initial values into a range of a row.
+    fn pad(&self, accumulators: &Pointers<*mut u8>, range: std::ops::Range<usize>) {
+        if range.is_empty() || self.neutral {
+            return;
+        }
+        let from = self.arrays.iter().map(|array| (array.init.at(0), 0)).collect();
+        self.combine_rows(accumulators, &from, range);
+    }
+
+    /// Combines input elements, the first at an index and each `step` indices after the one before, into a range of a row.
+    fn combine(
+        &self,
+        index: &[usize],
+        accumulators: &Pointers<*mut u8>,
+        range: std::ops::Range<usize>,
+        step: usize,
+    ) {
+        let row = |array: &Array| {
+            let offset: isize = index
+                .iter()
+                .zip(&array.input)
+                .map(|(at, axis)| *at as isize * axis.stride)
+                .sum();
+            let stride = array.input.get(self.along).map_or(0, |axis| axis.stride);
+            (array.from.at(offset), step as isize * stride)
+        };
+        self.combine_rows(accumulators, &self.arrays.iter().map(row).collect(), range);
+    }
+
+    fn combine_rows(
+        &self,
+        accumulators: &Pointers<*mut u8>,
+        from: &Pointers<*const u8>,
+        range: std::ops::Range<usize>,
+    ) {
+        let to = |at: usize| {
+            accumulators
+                .iter()
+                .map(move |(to, step)| to.wrapping_offset(at as isize * step))
+        };
+        match &self.rows {
+            Rows::Each(kernels) => {
+                for ((kernel, to), ((_, step), from)) in kernels
+                    .iter()
+                    .zip(to(range.start))
+                    .zip(accumulators.iter().zip(from))
+                {
+                    // SAFETY: the windows' elements lie within the input, and the range of the row is this task's.
+                    unsafe { kernel((to, *step), *from, range.len()) };
+                }
+            }
+            Rows::Together(together) => {
+                let widths = self.arrays.iter().map(|array| array.element.bytes() as isize);
+                let mut steps = accumulators.iter().zip(from).zip(widths);
+                let dense = steps.all(|((to, from), width)| to.1 == width && from.1 == width);
+                let run = if dense { range.len() } else { 1 };
+                for at in range.clone().step_by(run) {
+                    let to: SmallVec<[*mut u8; 2]> = to(at).collect();
+                    let skipped = (at - range.start) as isize;
+                    let from: SmallVec<[*const u8; 2]> = from
+                        .iter()
+                        .map(|(from, step)| from.wrapping_offset(skipped * step))
+                        .collect();
+                    together(&to, &from, run);
+                }
+            }
+        }
+    }
+}
+
+/// The loops of a combiner, and whether all initial values are neutral to them.
+fn rows<'a>(combiner: &Combiner<'a>, arrays: &[Array]) -> Result<(Rows<'a>, bool), RoutineError> {
+    let each = match *combiner {
+        Combiner::Together(together) => return Ok((Rows::Together(together), false)),
+        Combiner::Each(each) => each,
+    };
+    check_same(
+        REDUCE_WINDOW,
+        "the number of combinations",
+        &[each.len()],
+        &[arrays.len()],
+    )?;
+    let mut kernels = SmallVec::new();
+    let mut neutral = true;
+    for (combine, array) in each.iter().zip(arrays) {
+        let kernel = combine.kernel(array.element);
+        kernels.push(kernel.ok_or_else(|| RoutineError::unsupported(REDUCE_WINDOW, array.element))?);
+        // SAFETY: an initial value is an element of the array's type.
+        neutral &= unsafe { combine.is_neutral(array.element, array.init.at(0)) };
+    }
+    Ok((Rows::Each(kernels), neutral))
+}
+
+/// The index of a row by its number in row-major order of the dimensions other than `along`, in which it begins at 0.
+fn index_of(mut row: usize, shape: &[usize], along: usize) -> SmallVec<[usize; 6]> {
+    let mut index = SmallVec::from_elem(0, shape.len());
+    for dim in (0..shape.len()).rev().filter(|dim| *dim != along) {
+        index[dim] = row % shape[dim];
+        row /= shape[dim];
+    }
+    index
+}
