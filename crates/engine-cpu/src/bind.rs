@@ -63,7 +63,7 @@ pub(crate) enum BoundKind {
         to: usize,
         bytes: usize,
     },
-    Routine(Box<BoundRoutine>),
+    Routine(BoundRoutine),
     Evaluate {
         function: FunctionId,
         operands: Vec<Operand>,
@@ -307,9 +307,9 @@ impl Binder<'_> {
             operands.iter().map(array).collect()
         };
         if let (Some(operands), Some(results)) = (of(operands), of(results))
-            && let Some(routine) = routine::bind(&self.library, function, &operands, &results, self.buffers)
+            && let Some(routine) = routine::bind(&self.library, function, &operands, &results)
         {
-            return Ok(BoundKind::Routine(Box::new(routine)));
+            return Ok(BoundKind::Routine(routine));
         }
         let (operands, results) = (operands.to_vec(), results.to_vec());
         Ok(BoundKind::Evaluate {

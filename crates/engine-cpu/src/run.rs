@@ -23,6 +23,7 @@ use crate::launch::{Resolved, Run, integer};
 use crate::loaded::Loaded;
 use crate::machine::Machine;
 use crate::memory::Scratch;
+use crate::routine::Hands;
 
 /// What a run of steps needs.
 pub(crate) struct Runner<'a> {
@@ -93,9 +94,12 @@ impl Runner<'_> {
                 Ok(())
             }
             // SAFETY: the caller's promise.
-            BoundKind::Routine(routine) => unsafe {
-                routine.run(self.buffers, self.parallel, self.workspace)
-            },
+            BoundKind::Routine(routine) => {
+                let (buffers, parallel) = (self.buffers, self.parallel);
+                let hands = Hands { buffers, parallel, workspace: self.workspace };
+                // SAFETY: the caller's promise.
+                unsafe { routine.run(hands) }
+            }
             BoundKind::Evaluate {
                 function,
                 operands,

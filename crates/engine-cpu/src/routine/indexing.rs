@@ -1,0 +1,152 @@
+//! Gather and scatter.
+
+use std::sync::Arc;
+
+use artifact_cpu_routine::combine::{Combine, Combiner};
+use artifact_cpu_routine::{gather as gathering, scatter as scattering};
+use artifact_ir::attribute::{GatherDimensionNumbers, ScatterDimensionNumbers};
+use artifact_ir::op::{Gather, Scatter};
+use smallvec::SmallVec;
+
+use super::regions::combine;
+use super::{Array, BoundRoutine, Hands, Routine, Site, positions};
+use crate::error::CpuError;
+
+#[derive(Debug)]
+struct BoundGather {
+    offset: Vec<usize>,
+    collapsed: Vec<usize>,
+    operand_batching: Vec<usize>,
+    index_batching: Vec<usize>,
+    start_index_map: Vec<usize>,
+    index_vector_dim: usize,
+    slice_sizes: Vec<usize>,
+    operand: Array,
+    indices: Array,
+    out: Array,
+}
+
+impl Routine for BoundGather {
+    unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
+        let dimensions = gathering::Dimensions {
+            offset: &self.offset,
+            collapsed: &self.collapsed,
+            operand_batching: &self.operand_batching,
+            index_batching: &self.index_batching,
+            start_index_map: &self.start_index_map,
+            index_vector_dim: self.index_vector_dim,
+            slice_sizes: &self.slice_sizes,
+        };
+        let Hands { buffers, parallel, .. } = hands;
+        // SAFETY: the caller's promise; the result is an array of its own.
+        unsafe {
+            let (operand, indices) = (self.operand.view(buffers), self.indices.view(buffers));
+            let mut out = self.out.view_mut(buffers);
+            Ok(gathering::gather(parallel, &dimensions, &operand, &indices, &mut out)?)
+        }
+    }
+}
+
+pub(super) fn gather(site: &Site<'_>, gather: &Gather) -> Option<BoundRoutine> {
+    let ([operand, indices], out) = site.fixed()?;
+    let GatherDimensionNumbers {
+        offset_dims,
+        collapsed_slice_dims,
+        operand_batching_dims,
+        start_indices_batching_dims,
+        start_index_map,
+        index_vector_dim,
+    } = &gather.dimension_numbers;
+    if !indices.element.is_integer() || indices.element.bits() < 8 {
+        return None;
+    }
+    Some(Arc::new(BoundGather {
+        offset: positions(offset_dims),
+        collapsed: positions(collapsed_slice_dims),
+        operand_batching: positions(operand_batching_dims),
+        index_batching: positions(start_indices_batching_dims),
+        start_index_map: positions(start_index_map),
+        index_vector_dim: usize::try_from(*index_vector_dim).ok()?,
+        slice_sizes: positions(&gather.slice_sizes),
+        operand,
+        indices,
+        out,
+    }))
+}
+
+#[derive(Debug)]
+struct BoundScatter {
+    update_window: Vec<usize>,
+    inserted: Vec<usize>,
+    input_batching: Vec<usize>,
+    index_batching: Vec<usize>,
+    index_map: Vec<usize>,
+    index_vector_dim: usize,
+    combine: Combine,
+    inputs: Vec<Array>,
+    indices: Array,
+    updates: Vec<Array>,
+    outs: Vec<Array>,
+}
+
+impl Routine for BoundScatter {
+    unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
+        let dimensions = scattering::Dimensions {
+            update_window: &self.update_window,
+            inserted: &self.inserted,
+            input_batching: &self.input_batching,
+            index_batching: &self.index_batching,
+            index_map: &self.index_map,
+            index_vector_dim: self.index_vector_dim,
+        };
+        let Hands { buffers, parallel, .. } = hands;
+        for (input, out) in self.inputs.iter().zip(&self.outs) {
+            // SAFETY: the caller's promise; the result is as large, and an array of its own unless it takes the input's place.
+            unsafe {
+                let (from, mut to) = (input.view(buffers), out.view_mut(buffers));
+                if buffers[input.buffer] != buffers[out.buffer] {
+                    artifact_cpu_routine::copy::copy(parallel, &from, &mut to)?;
+                }
+            }
+        }
+        let combines: SmallVec<[Combine; 2]> = self.outs.iter().map(|_| self.combine).collect();
+        // SAFETY: as above.
+        unsafe {
+            let updates: SmallVec<[_; 2]> = self.updates.iter().map(|array| array.view(buffers)).collect();
+            let mut outs: SmallVec<[_; 2]> = self.outs.iter().map(|array| array.view_mut(buffers)).collect();
+            let indices = self.indices.view(buffers);
+            let combiner = Combiner::Each(&combines);
+            Ok(scattering::scatter(parallel, &dimensions, &combiner, &indices, &updates, &mut outs)?)
+        }
+    }
+}
+
+pub(super) fn scatter(site: &Site<'_>, scatter: &Scatter) -> Option<BoundRoutine> {
+    let ScatterDimensionNumbers {
+        update_window_dims,
+        inserted_window_dims,
+        input_batching_dims,
+        scatter_indices_batching_dims,
+        scatter_dims_to_operand_dims,
+        index_vector_dim,
+    } = &scatter.scatter_dimension_numbers;
+    // Several arrays together have a region of several results.
+    let [input, indices, updates] = site.operands.as_slice() else { return None };
+    let combine = combine(site.body, *site.op.regions.first()?, input.element)?;
+    if !indices.element.is_integer() || indices.element.bits() < 8 || updates.element != input.element {
+        return None;
+    }
+    Some(Arc::new(BoundScatter {
+        update_window: positions(update_window_dims),
+        inserted: positions(inserted_window_dims),
+        input_batching: positions(input_batching_dims),
+        index_batching: positions(scatter_indices_batching_dims),
+        index_map: positions(scatter_dims_to_operand_dims),
+        index_vector_dim: usize::try_from(*index_vector_dim).ok()?,
+        combine,
+        inputs: vec![input.clone()],
+        indices: indices.clone(),
+        updates: vec![updates.clone()],
+        outs: site.results.clone(),
+    }))
+}
