@@ -368,7 +368,7 @@ pub(crate) struct RunArguments {
     pub(crate) platform: Option<String>,
     #[command(flatten)]
     pub(crate) engine: EngineArguments,
-    /// Call the program so often, with the same arguments, and print how long that took; the first call compiles
+    /// Call the program so often, with the same arguments, and print how long its compile and the calls took
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = 1)]
     pub(crate) repeat: u32,
     /// Print how long each step of the last call took, in the order of the program, with the bytes that it moved and the operations

@@ -148,7 +148,6 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-runtime",
         uses: &[
-            "artifact-core",
             "artifact-dims",
             "artifact-ir",
             "artifact-refine",

@@ -95,7 +95,7 @@ fn a_profile_has_a_row_for_each_operation() {
     ])
     .expect(0);
     let out = &profile.out;
-    assert!(out.contains("3 calls: the first, with its compile, "), "{out}");
+    assert!(out.contains(", called 3 times: the first "), "{out}");
     let row = |name: &str, place: &str| {
         let is_it = |line: &&str| line.contains(name) && line.ends_with(&format!("loop.mlir:{place}"));
         let row = out

@@ -35,17 +35,6 @@ pub enum ErrorKind {
     Internal,
 }
 
-impl ErrorKind {
-    /// Whether the same call may succeed without any change of program and arguments: only limits stood in its way.
-    #[must_use]
-    pub const fn is_limit(self) -> bool {
-        matches!(
-            self,
-            Self::MemoryLimit | Self::TimeLimit | Self::StepLimit | Self::Cancelled
-        )
-    }
-}
-
 /// What happened, and at which operation. `Display` is a lowercase fragment without the source.
 #[derive(Clone, Debug)]
 pub struct EngineError {

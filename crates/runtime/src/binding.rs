@@ -52,6 +52,17 @@ impl Binding {
         &self.bound.sizes
     }
 
+    /// Compiles the program for these inputs, where nobody has done that yet, and does not call it.
+    ///
+    /// # Errors
+    /// Those of the engine, and invalid input for inputs of other types.
+    pub fn prepare(&self, inputs: &[Value]) -> Result<(), EngineError> {
+        let borrowed: Vec<Argument<'_>> = inputs.iter().map(Argument::from).collect();
+        self.check(&borrowed)?;
+        let arguments = self.with_own(borrowed.into_iter());
+        self.executable(&arguments).map(drop)
+    }
+
     /// Calls the program with inputs of the types that were bound. It is compiled first where nobody has done that yet.
     ///
     /// # Errors
@@ -75,29 +86,41 @@ impl Binding {
         results: &mut Vec<Value>,
         options: &ExecuteOptions,
     ) -> Result<Report, EngineError> {
-        if !self.bound.is_for(inputs) {
-            let what = "the inputs are not of the types that were bound, or were donated to an earlier call";
-            return Err(EngineError::invalid_input(what));
+        self.check(inputs)?;
+        if self.program.platform_position.is_none() && self.program.constants.is_empty() {
+            let executable = self.executable(inputs)?;
+            return executable.run(inputs, results, options);
         }
+        let inputs = inputs.iter_mut().map(|input| match input {
+            Argument::Borrowed(value) => Argument::Borrowed(value),
+            Argument::Donated(value) => Argument::Donated(value.take()),
+        });
+        let mut arguments = self.with_own(inputs);
+        let executable = self.executable(&arguments)?;
+        executable.run(&mut arguments, results, options)
+    }
+
+    fn check(&self, inputs: &[Argument<'_>]) -> Result<(), EngineError> {
+        if self.bound.is_for(inputs) {
+            return Ok(());
+        }
+        let what = "the inputs are not of the types that were bound, or were donated to an earlier call";
+        Err(EngineError::invalid_input(what))
+    }
+
+    /// All arguments: inputs with what the program has itself.
+    fn with_own<'v>(&'v self, inputs: impl ExactSizeIterator<Item = Argument<'v>>) -> Vec<Argument<'v>> {
         let Shared {
             platform_position,
             constants,
             ..
         } = &*self.program;
-        if platform_position.is_none() && constants.is_empty() {
-            let executable = self.executable(inputs)?;
-            return executable.run(inputs, results, options);
-        }
-        let mut arguments: Vec<Argument<'_>> =
-            Vec::with_capacity(usize::from(platform_position.is_some()) + inputs.len() + constants.len());
+        let count = usize::from(platform_position.is_some()) + inputs.len() + constants.len();
+        let mut arguments = Vec::with_capacity(count);
         arguments.extend(platform_position.iter().map(Argument::from));
-        arguments.extend(inputs.iter_mut().map(|input| match input {
-            Argument::Borrowed(value) => Argument::Borrowed(value),
-            Argument::Donated(value) => Argument::Donated(value.take()),
-        }));
+        arguments.extend(inputs);
         arguments.extend(constants.iter().map(Argument::from));
-        let executable = self.executable(&arguments)?;
-        executable.run(&mut arguments, results, options)
+        arguments
     }
 
     /// What runs these arguments, constants among them.

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use artifact_core::blob::Blob;
 use artifact_ir::types::{Dim, Type};
 
 use super::programs::{ADD, CHAIN, ROWS};
 use super::{Check, Checked, Suite, array, call, ensure, told};
+use crate::buffer::Buffer;
 use crate::executable::{Argument, Executable};
 use crate::options::ExecuteOptions;
 use crate::value::Value;
@@ -15,6 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("borrowed arguments stay as they are", borrowed),
     ("donated arguments are taken", donated),
     ("results are aligned", aligned),
+    ("arguments need not be aligned", unaligned),
     ("memory of earlier results is used again", recycled),
     ("memory that somebody holds is left alone", held),
     ("the same arguments give the same bits", same_bits),
@@ -87,7 +90,7 @@ fn donated(suite: &Suite<'_>) -> Checked {
     ensure(again.is_err(), || "what was donated was used again".to_owned())
 }
 
-fn arrays(values: &[Value]) -> impl Iterator<Item = &crate::buffer::Buffer> {
+fn arrays(values: &[Value]) -> impl Iterator<Item = &Buffer> {
     values.iter().filter_map(Value::as_array)
 }
 
@@ -98,9 +101,34 @@ fn aligned(suite: &Suite<'_>) -> Checked {
         &ExecuteOptions::default(),
     ))?
     .results;
-    ensure(arrays(&results).all(crate::buffer::Buffer::is_aligned), || {
+    ensure(arrays(&results).all(Buffer::is_aligned), || {
         "a result is not".to_owned()
     })
+}
+
+/// As a file maps them, or a caller has them.
+fn unaligned(suite: &Suite<'_>) -> Checked {
+    let x = numbers(1)?;
+    let array = x.as_array().ok_or("an array is none")?;
+    let shifted = |by: usize| -> Result<Value, String> {
+        // Zeros before the elements, so that these begin anywhere.
+        let memory = Blob::new([vec![0; by], array.bytes().to_vec()].concat());
+        let elements = memory
+            .slice(by..memory.len())
+            .ok_or("a view is outside its memory")?;
+        let buffer = Buffer::of_blob(array.ty().clone(), elements);
+        buffer.map(Value::Array).map_err(|error| error.to_string())
+    };
+    let want = told(call(
+        &*add(suite)?,
+        &[x.clone(), x.clone()],
+        &ExecuteOptions::default(),
+    ))?
+    .results;
+    for by in [0, 1, 4, 17] {
+        suite.gives(&suite.program(ADD)?, &[shifted(by)?, x.clone()], &want)?;
+    }
+    Ok(())
 }
 
 fn recycled(suite: &Suite<'_>) -> Checked {

@@ -20,6 +20,25 @@ fn once_for_all_sizes() {
     assert_eq!(engine.compiled(), 1);
 }
 
+#[test]
+fn ahead_of_the_first_call() {
+    let engine = Probe::new();
+    let program = program(&engine, ROWS);
+    let inputs = [ones(&[2, 3])];
+    let binding = program
+        .bind(&[inputs[0].ty()], &artifact_dims::Assignment::new())
+        .unwrap();
+    binding.prepare(&inputs).unwrap();
+    assert_eq!(engine.compiled(), 1);
+    let mut arguments = [artifact_engine::Argument::from(&inputs[0])];
+    let options = ExecuteOptions::default();
+    binding.run(&mut arguments, &mut Vec::new(), &options).unwrap();
+    program.call(&inputs).unwrap();
+    assert_eq!(engine.compiled(), 1);
+    let others = binding.prepare(&[ones(&[3, 3])]).unwrap_err();
+    assert_eq!(others.kind(), ErrorKind::InvalidInput);
+}
+
 fn every_dimension(program: &Program) -> Plan {
     let residual = |(variable, _): (&artifact_dims::Variable, _)| ResidualDimension {
         variable: variable.clone(),

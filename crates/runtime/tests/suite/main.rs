@@ -44,3 +44,12 @@ fn ones(shape: &[u64]) -> Value {
 fn floats(values: &[Value]) -> Vec<f32> {
     values[0].as_array().unwrap().to_numbers().unwrap()
 }
+
+/// Whoever serves requests has one of each for all threads.
+#[test]
+fn sessions_and_programs_are_shared() {
+    const fn shared<T: Send + Sync + Clone>() {}
+    shared::<Session>();
+    shared::<Program>();
+    shared::<artifact_runtime::Binding>();
+}
