@@ -20,6 +20,7 @@ impl Command {
             Self::Export(_)
             | Self::Keygen(_)
             | Self::Sign(_)
+            | Self::Compile(_)
             | Self::Specialize(_)
             | Self::Upgrade(_)
             | Self::Convert(_)
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Run an artifact or a program, and compare its results
     Run(RunArguments),
+    /// Show what a program becomes on its way to machine code
+    Compile(CompileArguments),
     /// Make the static program of some sizes
     Specialize(SpecializeArguments),
     /// Rewrite an artifact of an older container version as this release writes it
@@ -285,6 +288,40 @@ fn seconds(text: &str) -> Result<Duration, String> {
         Ok(limit) if !limit.is_zero() => Ok(limit),
         _ => Err("give a number of seconds above 0".to_owned()),
     }
+}
+
+/// A stage of compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmitStage {
+    /// The program with all that follows from its arguments
+    Refined,
+    /// The structured kernels that operations are joined to
+    Fused,
+    /// Buffers and steps, with sizes as expressions
+    Plan,
+    /// How each kernel is cut into phases, compiled loops and calls of tile routines
+    Kernels,
+    /// Machine code
+    Asm,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  artifact compile model.artifact
+  artifact compile model.mlir --emit plan
+  artifact compile model.artifact --emit asm --target x86-64-v3
+
+Without --emit, the program is compiled by the engine `cpu`, and the time and the size of what came of it are said. Sizes that have no
+numbers stay open: what is compiled serves all of them.")]
+pub(crate) struct CompileArguments {
+    /// The artifact or program
+    pub(crate) program: PathBuf,
+    /// Print a stage of compilation
+    #[arg(long, value_enum)]
+    pub(crate) emit: Option<EmitStage>,
+    /// The level of processors that code is for: x86-64-v3 or x86-64-v4; by default the highest that this machine runs
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) target: Option<String>,
 }
 
 /// What runs a program.

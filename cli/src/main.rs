@@ -7,6 +7,7 @@ mod archive;
 mod arguments;
 mod check;
 mod compatibility;
+mod compile;
 mod convert;
 mod description;
 mod dimensions;
@@ -102,6 +103,7 @@ fn execute(command: Command) -> Outcome<Exit> {
         Command::Verify(options) => verify::execute(&options),
         Command::Run(options) => run::execute(&options),
         Command::Check(options) => check::execute(&options),
+        Command::Compile(options) => compile::execute(&options),
         Command::Specialize(options) => specialize::execute(&options),
         Command::Upgrade(options) => upgrade::execute(&options),
         Command::Convert(options) => convert::execute(&options),

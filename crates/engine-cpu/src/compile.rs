@@ -90,7 +90,7 @@ pub(crate) fn compile(
 }
 
 /// The program with all that follows from its facts. Sizes without a name get one.
-fn refined(program: &Program) -> Result<Refined, EngineError> {
+pub(crate) fn refined(program: &Program) -> Result<Refined, EngineError> {
     let mut scope = program.scope().clone();
     let mut count = 0;
     let facts: Vec<Fact> = program

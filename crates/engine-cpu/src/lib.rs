@@ -19,6 +19,7 @@
 mod bind;
 mod code;
 mod compile;
+mod dump;
 mod engine;
 mod error;
 mod evaluate;
@@ -39,6 +40,7 @@ mod sizes;
 mod target;
 mod values;
 
+pub use dump::{Emit, dump};
 pub use engine::{CpuEngine, Settings};
 pub use error::{CpuError, CpuErrorKind};
 pub use target::Target;

@@ -96,7 +96,11 @@ impl Runner<'_> {
             // SAFETY: the caller's promise.
             BoundKind::Routine(routine) => {
                 let (buffers, parallel) = (self.buffers, self.parallel);
-                let hands = Hands { buffers, parallel, workspace: self.workspace };
+                let hands = Hands {
+                    buffers,
+                    parallel,
+                    workspace: self.workspace,
+                };
                 // SAFETY: the caller's promise.
                 unsafe { routine.run(hands) }
             }

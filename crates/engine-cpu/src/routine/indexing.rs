@@ -37,12 +37,20 @@ impl Routine for BoundGather {
             index_vector_dim: self.index_vector_dim,
             slice_sizes: &self.slice_sizes,
         };
-        let Hands { buffers, parallel, .. } = hands;
+        let Hands {
+            buffers, parallel, ..
+        } = hands;
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
             let (operand, indices) = (self.operand.view(buffers), self.indices.view(buffers));
             let mut out = self.out.view_mut(buffers);
-            Ok(gathering::gather(parallel, &dimensions, &operand, &indices, &mut out)?)
+            Ok(gathering::gather(
+                parallel,
+                &dimensions,
+                &operand,
+                &indices,
+                &mut out,
+            )?)
         }
     }
 }
@@ -99,7 +107,9 @@ impl Routine for BoundScatter {
             index_map: &self.index_map,
             index_vector_dim: self.index_vector_dim,
         };
-        let Hands { buffers, parallel, .. } = hands;
+        let Hands {
+            buffers, parallel, ..
+        } = hands;
         for (input, out) in self.inputs.iter().zip(&self.outs) {
             // SAFETY: the caller's promise; the result is as large, and an array of its own unless it takes the input's place.
             unsafe {
@@ -116,7 +126,14 @@ impl Routine for BoundScatter {
             let mut outs: SmallVec<[_; 2]> = self.outs.iter().map(|array| array.view_mut(buffers)).collect();
             let indices = self.indices.view(buffers);
             let combiner = Combiner::Each(&combines);
-            Ok(scattering::scatter(parallel, &dimensions, &combiner, &indices, &updates, &mut outs)?)
+            Ok(scattering::scatter(
+                parallel,
+                &dimensions,
+                &combiner,
+                &indices,
+                &updates,
+                &mut outs,
+            )?)
         }
     }
 }
@@ -131,7 +148,9 @@ pub(super) fn scatter(site: &Site<'_>, scatter: &Scatter) -> Option<BoundRoutine
         index_vector_dim,
     } = &scatter.scatter_dimension_numbers;
     // Several arrays together have a region of several results.
-    let [input, indices, updates] = site.operands.as_slice() else { return None };
+    let [input, indices, updates] = site.operands.as_slice() else {
+        return None;
+    };
     let combine = combine(site.body, *site.op.regions.first()?, input.element)?;
     if !indices.element.is_integer() || indices.element.bits() < 8 || updates.element != input.element {
         return None;

@@ -14,7 +14,10 @@ use crate::error::CpuError;
 
 /// Types of which matrices are factorised and systems solved.
 const fn is_field(element: ElementType) -> bool {
-    matches!(element, ElementType::F32 | ElementType::F64 | ElementType::C64 | ElementType::C128)
+    matches!(
+        element,
+        ElementType::F32 | ElementType::F64 | ElementType::C64 | ElementType::C128
+    )
 }
 
 #[derive(Debug)]
@@ -26,18 +29,34 @@ struct BoundCholesky {
 
 impl Routine for BoundCholesky {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, workspace } = hands;
+        let Hands {
+            buffers,
+            parallel,
+            workspace,
+        } = hands;
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
             let mut out = self.out.view_mut(buffers);
-            Ok(linalg::cholesky(parallel, workspace, self.lower, &self.a.view(buffers), &mut out)?)
+            Ok(linalg::cholesky(
+                parallel,
+                workspace,
+                self.lower,
+                &self.a.view(buffers),
+                &mut out,
+            )?)
         }
     }
 }
 
 pub(super) fn cholesky(site: &Site<'_>, own: &Cholesky) -> Option<BoundRoutine> {
     let ([a], out) = site.fixed()?;
-    is_field(a.element).then(|| Arc::new(BoundCholesky { lower: own.lower, a, out }) as BoundRoutine)
+    is_field(a.element).then(|| {
+        Arc::new(BoundCholesky {
+            lower: own.lower,
+            a,
+            out,
+        }) as BoundRoutine
+    })
 }
 
 #[derive(Debug)]
@@ -50,12 +69,23 @@ struct BoundSolve {
 
 impl Routine for BoundSolve {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, workspace } = hands;
+        let Hands {
+            buffers,
+            parallel,
+            workspace,
+        } = hands;
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
             let (a, b) = (self.a.view(buffers), self.b.view(buffers));
             let mut out = self.out.view_mut(buffers);
-            Ok(linalg::triangular_solve(parallel, workspace, self.system, &a, &b, &mut out)?)
+            Ok(linalg::triangular_solve(
+                parallel,
+                workspace,
+                self.system,
+                &a,
+                &b,
+                &mut out,
+            )?)
         }
     }
 }
@@ -68,8 +98,12 @@ pub(super) fn triangular_solve(site: &Site<'_>, own: &TriangularSolve) -> Option
         Transpose::Adjoint => Transform::Adjoint,
         Transpose::Invalid => return None,
     };
-    let system =
-        System { left_side: own.left_side, lower: own.lower, unit_diagonal: own.unit_diagonal, transform };
+    let system = System {
+        left_side: own.left_side,
+        lower: own.lower,
+        unit_diagonal: own.unit_diagonal,
+        transform,
+    };
     is_field(a.element).then(|| Arc::new(BoundSolve { system, a, b, out }) as BoundRoutine)
 }
 
@@ -82,11 +116,17 @@ struct BoundFft {
 
 impl Routine for BoundFft {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, workspace } = hands;
+        let Hands {
+            buffers,
+            parallel,
+            workspace,
+        } = hands;
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
             let mut out = self.out.view_mut(buffers);
-            Ok(self.plan.run(parallel, workspace, &self.from.view(buffers), &mut out)?)
+            Ok(self
+                .plan
+                .run(parallel, workspace, &self.from.view(buffers), &mut out)?)
         }
     }
 }
@@ -113,13 +153,19 @@ struct BoundRandom {
 
 impl Routine for BoundRandom {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, .. } = hands;
+        let Hands {
+            buffers, parallel, ..
+        } = hands;
         let bytes = self.state.bytes();
         // SAFETY: the caller's promise.
         let state = unsafe { std::slice::from_raw_parts(buffers[self.state.buffer], bytes) };
         let words: Vec<u64> = state
             .chunks_exact(8)
-            .map(|word| word.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+            .map(|word| {
+                word.iter()
+                    .rev()
+                    .fold(0, |value, byte| value << 8 | u64::from(*byte))
+            })
             .collect();
         // SAFETY: the caller's promise; results are arrays of their own.
         unsafe {
@@ -134,13 +180,21 @@ impl Routine for BoundRandom {
 }
 
 pub(super) fn random(site: &Site<'_>, own: &RngBitGenerator) -> Option<BoundRoutine> {
-    let ([state], [next, bits]) = (site.operands.as_slice(), site.results.as_slice()) else { return None };
+    let ([state], [next, bits]) = (site.operands.as_slice(), site.results.as_slice()) else {
+        return None;
+    };
     let algorithm = match own.rng_algorithm {
         RngAlgorithm::ThreeFry => Algorithm::Threefry,
         RngAlgorithm::Philox | RngAlgorithm::Default => Algorithm::Philox,
     };
     let is_word = state.element == ElementType::UI64;
-    let fits = is_word && !bits.element.is_complex() && !bits.element.is_boolean() && bits.element.bits() >= 8;
-    let own = BoundRandom { algorithm, state: state.clone(), next: next.clone(), bits: bits.clone() };
+    let fits =
+        is_word && !bits.element.is_complex() && !bits.element.is_boolean() && bits.element.bits() >= 8;
+    let own = BoundRandom {
+        algorithm,
+        state: state.clone(),
+        next: next.clone(),
+        bits: bits.clone(),
+    };
     fits.then(|| Arc::new(own) as BoundRoutine)
 }

@@ -32,8 +32,17 @@ pub(crate) struct Array {
 
 impl Array {
     fn new(buffer: BufferId, ty: &TensorType) -> Option<Self> {
-        let shape = ty.static_shape()?.into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
-        Some(Self { buffer: buffer.index(), element: ty.element.as_plain()?, shape })
+        let shape = ty
+            .static_shape()?
+            .into_iter()
+            .map(usize::try_from)
+            .collect::<Result<_, _>>()
+            .ok()?;
+        Some(Self {
+            buffer: buffer.index(),
+            element: ty.element.as_plain()?,
+            shape,
+        })
     }
 
     /// Strides in bytes of the dense array.
@@ -105,7 +114,11 @@ pub(crate) fn bind(
     let op = &body.ops[*body.blocks[body.entry_block()?].ops.first()?];
     let arrays = |buffers: &[BufferId], types: &[artifact_ir::module::Parameter]| -> Option<Vec<Array>> {
         let tensor = |ty: &'_ Type| ty.as_tensor().map(Arc::clone);
-        buffers.iter().zip(types).map(|(buffer, own)| Array::new(*buffer, &*tensor(&own.ty)?)).collect()
+        buffers
+            .iter()
+            .zip(types)
+            .map(|(buffer, own)| Array::new(*buffer, &*tensor(&own.ty)?))
+            .collect()
     };
     let site = Site {
         operands: arrays(operands, &function.arguments)?,
@@ -133,7 +146,9 @@ impl Site<'_> {
     /// The operands and the only result.
     fn fixed<const N: usize>(&self) -> Option<([Array; N], Array)> {
         let operands = self.operands.clone().try_into().ok()?;
-        let [result] = self.results.as_slice() else { return None };
+        let [result] = self.results.as_slice() else {
+            return None;
+        };
         Some((operands, result.clone()))
     }
 }

@@ -17,15 +17,21 @@ fn block(body: &Body, region: RegionId) -> Option<(&Block, &[ValueId])> {
 /// How a region with arguments `(accumulator, element)` combines them, where that is one operation on elements of a type.
 pub(super) fn combine(body: &Body, region: RegionId, element: ElementType) -> Option<Combine> {
     let (block, returned) = block(body, region)?;
-    let ([left, right], [result]) = (block.arguments.as_slice(), returned) else { return None };
+    let ([left, right], [result]) = (block.arguments.as_slice(), returned) else {
+        return None;
+    };
     if result == right {
         return Combine::Replace.supports(element).then_some(Combine::Replace);
     }
-    let [compute, _] = block.ops.as_slice() else { return None };
+    let [compute, _] = block.ops.as_slice() else {
+        return None;
+    };
     let compute = &body.ops[*compute];
     let both = [[*left, *right], [*right, *left]];
     let takes_both = both.iter().any(|both| compute.operands.as_slice() == both);
-    let Op::Binary(binary) = &compute.op else { return None };
+    let Op::Binary(binary) = &compute.op else {
+        return None;
+    };
     let combine = match binary {
         Binary::Add => Combine::Add,
         Binary::Multiply => Combine::Multiply,
@@ -42,9 +48,13 @@ pub(super) fn combine(body: &Body, region: RegionId, element: ElementType) -> Op
 /// How a region compares its first argument with its second.
 pub(super) fn direction(body: &Body, region: RegionId) -> Option<Direction> {
     let (block, returned) = block(body, region)?;
-    let ([left, right], [compute, _]) = (block.arguments.as_slice(), block.ops.as_slice()) else { return None };
+    let ([left, right], [compute, _]) = (block.arguments.as_slice(), block.ops.as_slice()) else {
+        return None;
+    };
     let compute = &body.ops[*compute];
-    let Op::Elementwise(Elementwise::Compare(compare)) = &compute.op else { return None };
+    let Op::Elementwise(Elementwise::Compare(compare)) = &compute.op else {
+        return None;
+    };
     let plain = compare.compare_type != Some(ComparisonType::TotalOrder);
     if !plain || compute.operands.as_slice() != [*left, *right] || compute.results.as_slice() != returned {
         return None;

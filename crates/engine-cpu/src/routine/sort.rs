@@ -23,13 +23,31 @@ struct BoundSort {
 
 impl Routine for BoundSort {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, workspace } = hands;
+        let Hands {
+            buffers,
+            parallel,
+            workspace,
+        } = hands;
         // SAFETY: the caller's promise; results are arrays of their own.
-        let inputs: SmallVec<[_; 4]> = self.inputs.iter().map(|array| unsafe { array.view(buffers) }).collect();
+        let inputs: SmallVec<[_; 4]> = self
+            .inputs
+            .iter()
+            .map(|array| unsafe { array.view(buffers) })
+            .collect();
         // SAFETY: as above.
-        let outputs = self.outputs.iter().map(|array| unsafe { array.view_mut(buffers) });
+        let outputs = self
+            .outputs
+            .iter()
+            .map(|array| unsafe { array.view_mut(buffers) });
         let mut outputs: SmallVec<[_; 4]> = outputs.collect();
-        Ok(sort_by_keys(parallel, workspace, self.dim, &self.keys, &inputs, &mut outputs)?)
+        Ok(sort_by_keys(
+            parallel,
+            workspace,
+            self.dim,
+            &self.keys,
+            &inputs,
+            &mut outputs,
+        )?)
     }
 }
 
@@ -38,11 +56,20 @@ pub(super) fn sort(site: &Site<'_>, attributes: &Sort) -> Option<BoundRoutine> {
     let dim = attributes.dimension + if attributes.dimension < 0 { rank as i64 } else { 0 };
     let dim = usize::try_from(dim).ok().filter(|dim| *dim < rank)?;
     let (arguments, returned) = only(site.body, site.op)?;
-    let comparator = Comparator { body: site.body, arguments, operands: &site.operands };
+    let comparator = Comparator {
+        body: site.body,
+        arguments,
+        operands: &site.operands,
+    };
     let mut keys = Vec::new();
     comparator.keys(returned, &mut keys)?;
     let (inputs, outputs) = (site.operands.clone(), site.results.clone());
-    Some(Arc::new(BoundSort { dim, keys, inputs, outputs }))
+    Some(Arc::new(BoundSort {
+        dim,
+        keys,
+        inputs,
+        outputs,
+    }))
 }
 
 /// A region that says which of two elements comes first.
@@ -86,12 +113,21 @@ impl Comparator<'_> {
 
     fn key(&self, value: ValueId, directions: &[ComparisonDirection]) -> Option<Key> {
         let op = maker(self.body, value)?;
-        let Op::Elementwise(Elementwise::Compare(compare)) = &op.op else { return None };
-        let [left, right] = op.operands[..] else { return None };
+        let Op::Elementwise(Elementwise::Compare(compare)) = &op.op else {
+            return None;
+        };
+        let [left, right] = op.operands[..] else {
+            return None;
+        };
         let (left, right) = (self.compared(left)?, self.compared(right)?);
         let direction = compare.comparison_direction;
         let operand = left.argument / 2;
-        let sides = left.argument.is_multiple_of(2) && right == Compared { argument: left.argument + 1, ..left };
+        let sides = left.argument.is_multiple_of(2)
+            && right
+                == Compared {
+                    argument: left.argument + 1,
+                    ..left
+                };
         let element = self.operands.get(operand)?.element;
         if !sides || !directions.contains(&direction) || !supports(element) {
             return None;
@@ -106,13 +142,21 @@ impl Comparator<'_> {
         if order == FloatOrder::Total && (left.zeros || left.nans) {
             return None;
         }
-        Some(Key { operand, descending: direction == ComparisonDirection::Gt, order })
+        Some(Key {
+            operand,
+            descending: direction == ComparisonDirection::Gt,
+            order,
+        })
     }
 
     /// An argument, or one in which zeros or NaNs were replaced by one of them.
     fn compared(&self, value: ValueId) -> Option<Compared> {
         if let Some(argument) = self.arguments.iter().position(|argument| *argument == value) {
-            return Some(Compared { argument, zeros: false, nans: false });
+            return Some(Compared {
+                argument,
+                zeros: false,
+                nans: false,
+            });
         }
         let op = maker(self.body, value)?;
         let (Op::Elementwise(Elementwise::Select), [condition, replacement, inner]) =
@@ -122,31 +166,44 @@ impl Comparator<'_> {
         };
         let compared = self.compared(*inner)?;
         let condition = maker(self.body, *condition)?;
-        let Op::Elementwise(Elementwise::Compare(compare)) = &condition.op else { return None };
-        let [a, b] = condition.operands[..] else { return None };
+        let Op::Elementwise(Elementwise::Compare(compare)) = &condition.op else {
+            return None;
+        };
+        let [a, b] = condition.operands[..] else {
+            return None;
+        };
         let same = |value: ValueId| self.compared(value).map(|own| own.argument) == Some(compared.argument);
         match compare.comparison_direction {
             ComparisonDirection::Eq if same(a) && self.is_zero(b) && self.is_zero(*replacement) => {
-                Some(Compared { zeros: true, ..compared })
+                Some(Compared {
+                    zeros: true,
+                    ..compared
+                })
             }
-            ComparisonDirection::Ne if same(a) && same(b) && self.is_nan(*replacement) => {
-                Some(Compared { nans: true, ..compared })
-            }
+            ComparisonDirection::Ne if same(a) && same(b) && self.is_nan(*replacement) => Some(Compared {
+                nans: true,
+                ..compared
+            }),
             _ => None,
         }
     }
 
     fn constant(&self, value: ValueId) -> Option<(ElementType, &[u8])> {
-        let Op::Creation(Creation::Constant(constant)) = &maker(self.body, value)?.op else { return None };
+        let Op::Creation(Creation::Constant(constant)) = &maker(self.body, value)?.op else {
+            return None;
+        };
         Some((constant.value.ty().element.as_plain()?, constant.value.uniform()?))
     }
 
     fn is_zero(&self, value: ValueId) -> bool {
-        self.constant(value).is_some_and(|(_, bytes)| bytes.iter().all(|byte| *byte == 0))
+        self.constant(value)
+            .is_some_and(|(_, bytes)| bytes.iter().all(|byte| *byte == 0))
     }
 
     fn is_nan(&self, value: ValueId) -> bool {
-        let Some((element, bytes)) = self.constant(value) else { return false };
+        let Some((element, bytes)) = self.constant(value) else {
+            return false;
+        };
         let mut wide = [0; 8];
         wide[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
         let bits = u64::from_le_bytes(wide);
@@ -169,18 +226,35 @@ struct BoundTopK {
 
 impl Routine for BoundTopK {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, workspace } = hands;
+        let Hands {
+            buffers,
+            parallel,
+            workspace,
+        } = hands;
         // SAFETY: the caller's promise; results are arrays of their own.
         unsafe {
-            let (mut values, mut positions) = (self.values.view_mut(buffers), self.positions.view_mut(buffers));
-            Ok(run_top_k(parallel, workspace, &self.input.view(buffers), &mut values, &mut positions)?)
+            let (mut values, mut positions) =
+                (self.values.view_mut(buffers), self.positions.view_mut(buffers));
+            Ok(run_top_k(
+                parallel,
+                workspace,
+                &self.input.view(buffers),
+                &mut values,
+                &mut positions,
+            )?)
         }
     }
 }
 
 pub(super) fn top_k(site: &Site<'_>) -> Option<BoundRoutine> {
-    let ([input], [values, positions]) = (site.operands.as_slice(), site.results.as_slice()) else { return None };
+    let ([input], [values, positions]) = (site.operands.as_slice(), site.results.as_slice()) else {
+        return None;
+    };
     let fits = supports(input.element) && positions.element.is_integer() && positions.element.bytes() >= 4;
-    let own = BoundTopK { input: input.clone(), values: values.clone(), positions: positions.clone() };
+    let own = BoundTopK {
+        input: input.clone(),
+        values: values.clone(),
+        positions: positions.clone(),
+    };
     fits.then(|| Arc::new(own) as BoundRoutine)
 }

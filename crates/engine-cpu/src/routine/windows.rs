@@ -24,10 +24,15 @@ struct Lists<'a> {
 impl Lists<'_> {
     fn windows(&self) -> Option<Vec<WindowDim>> {
         let at = |list: Option<&[i64]>, dim: usize| -> Option<usize> {
-            list.and_then(|list| list.get(dim)).map_or(Some(1), |value| usize::try_from(*value).ok())
+            list.and_then(|list| list.get(dim))
+                .map_or(Some(1), |value| usize::try_from(*value).ok())
         };
         let dim = |(dim, size): (usize, &i64)| {
-            let [low, high] = self.padding.and_then(|padding| padding.0.get(dim)).copied().unwrap_or_default();
+            let [low, high] = self
+                .padding
+                .and_then(|padding| padding.0.get(dim))
+                .copied()
+                .unwrap_or_default();
             Some(WindowDim {
                 size: usize::try_from(*size).ok()?,
                 stride: at(self.strides, dim)?,
@@ -52,13 +57,22 @@ struct BoundReduceWindow {
 
 impl Routine for BoundReduceWindow {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, .. } = hands;
+        let Hands {
+            buffers, parallel, ..
+        } = hands;
         let combiner = [self.combine];
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
             let (input, init) = ([self.input.view(buffers)], [self.init.view(buffers)]);
             let mut out = [self.out.view_mut(buffers)];
-            Ok(window::reduce_window(parallel, &self.windows, &Combiner::Each(&combiner), &input, &init, &mut out)?)
+            Ok(window::reduce_window(
+                parallel,
+                &self.windows,
+                &Combiner::Each(&combiner),
+                &input,
+                &init,
+                &mut out,
+            )?)
         }
     }
 }
@@ -74,7 +88,13 @@ pub(super) fn reduce_window(site: &Site<'_>, own: &ReduceWindow) -> Option<Bound
     };
     let alike = input.element == out.element && init.element == out.element;
     let combine = combine(site.body, *site.op.regions.first()?, out.element).filter(|_| alike)?;
-    Some(Arc::new(BoundReduceWindow { windows: lists.windows()?, combine, input, init, out }))
+    Some(Arc::new(BoundReduceWindow {
+        windows: lists.windows()?,
+        combine,
+        input,
+        init,
+        out,
+    }))
 }
 
 #[derive(Debug)]
@@ -90,12 +110,17 @@ struct BoundSelectAndScatter {
 
 impl Routine for BoundSelectAndScatter {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, .. } = hands;
+        let Hands {
+            buffers, parallel, ..
+        } = hands;
         let combiner = [self.combine];
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
-            let (operand, source, init) =
-                (self.operand.view(buffers), self.source.view(buffers), self.init.view(buffers));
+            let (operand, source, init) = (
+                self.operand.view(buffers),
+                self.source.view(buffers),
+                self.init.view(buffers),
+            );
             let mut out = self.out.view_mut(buffers);
             let select = Select::Compare(self.direction);
             let combiner = Combiner::Each(&combiner);
@@ -123,8 +148,12 @@ pub(super) fn select_and_scatter(site: &Site<'_>, own: &SelectAndScatter) -> Opt
         window: None,
         padding: own.padding.as_ref(),
     };
-    let [select, scatter] = site.op.regions[..] else { return None };
-    let alike = [&operand, &source, &init].iter().all(|array| array.element == out.element);
+    let [select, scatter] = site.op.regions[..] else {
+        return None;
+    };
+    let alike = [&operand, &source, &init]
+        .iter()
+        .all(|array| array.element == out.element);
     let is_number = out.element.is_float() || out.element.is_integer();
     if !alike || !is_number {
         return None;
@@ -155,10 +184,18 @@ struct BoundConvolution {
 
 impl Routine for BoundConvolution {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands { buffers, parallel, workspace } = hands;
+        let Hands {
+            buffers,
+            parallel,
+            workspace,
+        } = hands;
         let layout = |index: usize| {
             let (batch, feature, spatial) = &self.layouts[index];
-            Layout { batch: *batch, feature: *feature, spatial }
+            Layout {
+                batch: *batch,
+                feature: *feature,
+                spatial,
+            }
         };
         let attributes = Attributes {
             input: layout(0),
@@ -173,7 +210,14 @@ impl Routine for BoundConvolution {
         unsafe {
             let (input, kernel) = (self.input.view(buffers), self.kernel.view(buffers));
             let mut out = self.out.view_mut(buffers);
-            Ok(convolution::convolution(parallel, workspace, &attributes, &input, &kernel, &mut out)?)
+            Ok(convolution::convolution(
+                parallel,
+                workspace,
+                &attributes,
+                &input,
+                &kernel,
+                &mut out,
+            )?)
         }
     }
 }
@@ -195,10 +239,16 @@ pub(super) fn convolution(site: &Site<'_>, own: &Convolution) -> Option<BoundRou
         output_spatial_dimensions,
     } = &own.dimension_numbers;
     let layout = |batch: &i64, feature: &i64, spatial: &[i64]| {
-        Some((usize::try_from(*batch).ok()?, usize::try_from(*feature).ok()?, positions(spatial)))
+        Some((
+            usize::try_from(*batch).ok()?,
+            usize::try_from(*feature).ok()?,
+            positions(spatial),
+        ))
     };
     let kernel_spatial = positions(kernel_spatial_dimensions);
-    let sizes = kernel_spatial.iter().map(|dim| kernel.shape.get(*dim).map(|size| *size as i64));
+    let sizes = kernel_spatial
+        .iter()
+        .map(|dim| kernel.shape.get(*dim).map(|size| *size as i64));
     let sizes: Vec<i64> = sizes.collect::<Option<_>>()?;
     let lists = Lists {
         sizes: &sizes,
@@ -209,12 +259,27 @@ pub(super) fn convolution(site: &Site<'_>, own: &Convolution) -> Option<BoundRou
     };
     Some(Arc::new(BoundConvolution {
         layouts: [
-            layout(input_batch_dimension, input_feature_dimension, input_spatial_dimensions)?,
-            layout(kernel_input_feature_dimension, kernel_output_feature_dimension, kernel_spatial_dimensions)?,
-            layout(output_batch_dimension, output_feature_dimension, output_spatial_dimensions)?,
+            layout(
+                input_batch_dimension,
+                input_feature_dimension,
+                input_spatial_dimensions,
+            )?,
+            layout(
+                kernel_input_feature_dimension,
+                kernel_output_feature_dimension,
+                kernel_spatial_dimensions,
+            )?,
+            layout(
+                output_batch_dimension,
+                output_feature_dimension,
+                output_spatial_dimensions,
+            )?,
         ],
         windows: lists.windows()?,
-        reversed: own.window_reversal.clone().unwrap_or_else(|| vec![false; sizes.len()]),
+        reversed: own
+            .window_reversal
+            .clone()
+            .unwrap_or_else(|| vec![false; sizes.len()]),
         feature_groups: usize::try_from(own.feature_group_count).ok()?,
         batch_groups: usize::try_from(own.batch_group_count).ok()?,
         input,
