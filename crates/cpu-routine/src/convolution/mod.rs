@@ -4,11 +4,13 @@
 //! arithmetic of the sums, of a size that stays in the second cache, and multiplied with the kernel. Where windows are single
 //! elements the input is that matrix already.
 
+mod depthwise;
 mod kernel;
 mod patches;
 
 use artifact_ir::types::ElementType;
 
+use self::depthwise::Row;
 use self::kernel::Kernel;
 use self::patches::Patches;
 use crate::convert;
@@ -188,6 +190,9 @@ impl Job {
         let scratch = parts.add(parallel.slots(), patch_bytes + sum_bytes);
         let memory = workspace.reserve(parts.bytes()?)?;
         self.kernel.fill(parallel, memory.at(kernel as isize))?;
+        if self.is_depthwise() {
+            return self.run_depthwise(parallel);
+        }
         let tiles = self.positions.size.div_ceil(self.tile);
         let per_group = self.outer.count() * tiles;
         let job = &self;
@@ -198,6 +203,40 @@ impl Job {
             let patch = memory.at((scratch + slot * (patch_bytes + sum_bytes)) as isize);
             let sums = rounded.then(|| patch.wrapping_add(patch_bytes));
             job.tile(group, rest / tiles, start..start + count, patch, sums);
+        })
+    }
+
+    /// Whether features are groups of their own, and everything lies so that rows of them can be added.
+    fn is_depthwise(&self) -> bool {
+        let width = self.arithmetic.element().bytes() as isize;
+        let strides = [self.features.stride, self.kernel.factor(0).column_step];
+        let exact = !convert::rounds(self.arithmetic, self.out_element);
+        exact
+            && self.patches.is_depthwise()
+            && self.features.size == self.groups
+            && strides == [width; 2]
+            && !self.plain
+    }
+
+    fn run_depthwise(&self, parallel: Parallel<'_>) -> Result<(), RoutineError> {
+        let work = self.patches.depth().max(1) * self.groups;
+        let tile = (TILE_ELEMENTS / work).clamp(1, self.positions.size);
+        let tiles = self.positions.size.div_ceil(tile);
+        parallel.run(self.outer.count() * tiles, &|Task { index, .. }| {
+            let [target, first] = self.outer.offsets(index / tiles);
+            let start = index % tiles * tile;
+            let step = self.positions.steps[0];
+            let row = Row {
+                to: self.out.at(target + start as isize * step),
+                features: self.groups,
+            };
+            let count = tile.min(self.positions.size - start);
+            let kernel = self.kernel.factor(0);
+            // SAFETY: rows of the result, which are this task's, and a kernel of as many features.
+            unsafe {
+                self.patches
+                    .depthwise(first as usize + start, count, kernel, row, step)
+            };
         })
     }
 

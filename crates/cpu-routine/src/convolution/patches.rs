@@ -16,12 +16,12 @@ pub(super) struct Patches {
     batch: Axis,
     feature: Axis,
     spatial: SmallVec<[Axis; 4]>,
-    windows: SmallVec<[WindowDim; 4]>,
+    pub(super) windows: SmallVec<[WindowDim; 4]>,
     /// Input features of a group.
     channels: usize,
-    taps: usize,
+    pub(super) taps: usize,
     /// Sizes of batch and spatial dimensions of the result: the positions, in row-major order.
-    positions: Nest<0>,
+    pub(super) positions: Nest<0>,
     batch_groups: usize,
     /// Whether the features of one element of the window lie together in a patch, or the positions.
     features_last: bool,
@@ -124,6 +124,33 @@ impl Patches {
         }
     }
 
+    /// The first feature of a group under an element of the window at the cursor; null where there is padding.
+    pub(super) fn element_under(&self, group: usize, cursor: &Cursor<0>, step: &[usize]) -> *const u8 {
+        let mut offset = self.group_offset(group) + cursor.index[0] as isize * self.batch.stride;
+        for (dim, window) in self.windows.iter().enumerate() {
+            let axis = self.spatial[dim];
+            match window.input(cursor.index[dim + 1], step[dim], axis.size) {
+                Some(at) => offset += at as isize * axis.stride,
+                None => return std::ptr::null(),
+            }
+        }
+        self.data.at(offset)
+    }
+
+    pub(super) const fn arithmetic(&self) -> Arithmetic {
+        self.arithmetic
+    }
+
+    /// Whether every feature is a group of its own, and the features of an element lie together.
+    pub(super) fn is_depthwise(&self) -> bool {
+        let together = self.feature.stride == self.arithmetic.element().bytes() as isize;
+        self.channels == 1
+            && self.feature.size > 1
+            && self.batch_groups == 1
+            && together
+            && self.is_in_place()
+    }
+
     /// Rows of positions: for each element of the window its features.
     ///
     /// # Safety
@@ -134,24 +161,15 @@ impl Patches {
         let mut to = to;
         let mut step: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.windows.len());
         for _ in 0..count {
-            let base = self.group_offset(group) + cursor.index[0] as isize * self.batch.stride;
             for _ in 0..self.taps {
-                let mut offset = Some(base);
-                for (dim, window) in self.windows.iter().enumerate() {
-                    let axis = self.spatial[dim];
-                    let at = window.input(cursor.index[dim + 1], step[dim], axis.size);
-                    offset = offset
-                        .zip(at)
-                        .map(|(offset, at)| offset + at as isize * axis.stride);
-                }
+                let from = self.element_under(group, &cursor, &step);
                 // SAFETY: the element lies within the input; otherwise the caller's promise.
                 unsafe {
-                    match offset {
-                        Some(offset) => {
-                            let from = (self.data.at(offset), self.feature.stride);
-                            convert::widen(self.element, from, self.arithmetic, to, self.channels);
-                        }
-                        None => to.write_bytes(0, bytes),
+                    if from.is_null() {
+                        to.write_bytes(0, bytes);
+                    } else {
+                        let from = (from, self.feature.stride);
+                        convert::widen(self.element, from, self.arithmetic, to, self.channels);
                     }
                 }
                 to = to.wrapping_add(bytes);
@@ -245,7 +263,7 @@ impl Patches {
 }
 
 /// The next element of a window; the first after the last.
-fn next(step: &mut [usize], windows: &[WindowDim]) {
+pub(super) fn next(step: &mut [usize], windows: &[WindowDim]) {
     for (at, window) in step.iter_mut().zip(windows).rev() {
         *at += 1;
         if *at < window.size {

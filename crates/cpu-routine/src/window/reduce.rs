@@ -9,6 +9,9 @@ use crate::error::{RoutineError, check_same};
 use crate::pool::Parallel;
 use crate::view::{Axes, Source, Target, View, ViewMut, product};
 
+/// Windows of a row that are combined together, at least, where there are so many.
+const PIECE_MIN: usize = 64;
+
 pub(super) const REDUCE_WINDOW: &str = "reduce_window";
 
 /// Combinations that one task does, about.
@@ -151,15 +154,24 @@ impl<'a> Job<'a> {
         let steps = product(self.windows.iter().map(|window| window.size));
         let length = self.output_shape.get(self.along).copied().unwrap_or(1);
         let rows = self.output_shape.iter().product::<usize>() / length;
-        let grain = TASK_WORK / steps.saturating_mul(length).max(1);
-        parallel.ranges(rows, grain, &|range, _| {
-            range.for_each(|row| self.row(row, length))
+        // Long rows are cut.
+        let piece = (TASK_WORK / steps.max(1)).max(PIECE_MIN).min(length);
+        let pieces = length.div_ceil(piece);
+        let grain = TASK_WORK / steps.saturating_mul(piece).max(1);
+        parallel.ranges(rows * pieces, grain, &|range, _| {
+            for index in range {
+                let from = index % pieces * piece;
+                self.row(index / pieces, from, piece.min(length - from));
+            }
         })
     }
 
-    /// One row of windows, which are combined step by step.
-    fn row(&self, row: usize, length: usize) {
-        let start = index_of(row, &self.output_shape, self.along);
+    /// Windows of one row, `length` of them from one on, which are combined step by step.
+    fn row(&self, row: usize, from: usize, length: usize) {
+        let mut start = index_of(row, &self.output_shape, self.along);
+        if let Some(along) = start.get_mut(self.along) {
+            *along = from;
+        }
         let mut accumulators: Pointers<*mut u8> = SmallVec::new();
         for array in &self.arrays {
             let offset: isize = start
@@ -211,12 +223,14 @@ impl<'a> Job<'a> {
                 self.combine(&index, accumulators, 0..1, 0)
             };
         };
-        let (step, input) = (step[self.along], self.input_shape[self.along]);
+        let (step, input, first) = (step[self.along], self.input_shape[self.along], start[self.along]);
         if window.base_dilation == 1 {
-            let inside = window.inside(step, input, length);
+            let inside = window.inside(step, input, first + length);
+            let from = inside.start.max(first) - first;
+            let inside = from..(inside.end.max(first) - first).max(from);
             self.pad(accumulators, 0..inside.start);
             if let Some(at) = window
-                .input(inside.start, step, input)
+                .input(first + inside.start, step, input)
                 .filter(|_| !inside.is_empty())
             {
                 index[self.along] = at;
@@ -225,7 +239,7 @@ impl<'a> Job<'a> {
             return self.pad(accumulators, inside.end..length);
         }
         for at in 0..length {
-            match window.input(at, step, input) {
+            match window.input(first + at, step, input) {
                 Some(from) => {
                     index[self.along] = from;
                     self.combine(&index, accumulators, at..at + 1, 0);

@@ -45,6 +45,16 @@ impl Roles {
     }
 }
 
+/// Channels last, as most programs have them.
+fn channels_last(dims: usize) -> [Roles; 3] {
+    let spatial = |first: usize| (first..first + dims).collect::<Vec<_>>();
+    [
+        Roles([vec![0, dims + 1], spatial(1)].concat()),
+        Roles([vec![dims, dims + 1], spatial(0)].concat()),
+        Roles([vec![0, dims + 1], spatial(1)].concat()),
+    ]
+}
+
 struct Case {
     windows: Vec<WindowDim>,
     reversed: Vec<bool>,
@@ -64,6 +74,8 @@ fn check(
     space: &[(usize, WindowDim)],
 ) {
     let roles = [0, 1, 2].map(|_| Roles(random.permutation(space.len() + 2)));
+    let usual = random.below(3) == 0;
+    let roles = if usual { channels_last(space.len()) } else { roles };
     let [batch, features, outputs] = sizes;
     let inputs: Vec<usize> = space.iter().map(|(input, _)| *input).collect();
     let windows: Vec<WindowDim> = space.iter().map(|(_, window)| *window).collect();
@@ -90,7 +102,11 @@ fn check(
     ]
     .concat();
     let output_shape = roles[2].shape(&output_sizes);
-    let order = random.permutation(output_shape.len());
+    let order = if usual {
+        (0..output_shape.len()).collect()
+    } else {
+        random.permutation(output_shape.len())
+    };
     let case = Case {
         reversed: windows.iter().map(|_| random.below(3) == 0).collect(),
         windows,
@@ -192,6 +208,23 @@ fn random_shapes() {
         let many = 1 + random.below(3);
         let groups = random.pick(&[[1, 1], [many, 1], [1, many]]);
         check(&mut random, element, sizes, groups, &space);
+    }
+}
+
+/// Each feature by itself: a row of the sums at a time where features lie together.
+#[test]
+fn depthwise() {
+    let mut random = Random::new(52);
+    for case in 0..110 {
+        let element = ELEMENTS[case % ELEMENTS.len()];
+        let space: Vec<(usize, WindowDim)> = (0..1 + random.below(2))
+            .map(|_| {
+                let size = random.size(8);
+                (size, window(&mut random, size))
+            })
+            .collect();
+        let (groups, batch) = (2 + random.below(40), 1 + random.below(2));
+        check(&mut random, element, [batch, 1, 1], [groups, 1], &space);
     }
 }
 

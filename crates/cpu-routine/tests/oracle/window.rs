@@ -148,6 +148,23 @@ fn reductions() {
     }
 }
 
+/// Rows that are cut.
+#[test]
+fn long_rows() {
+    let mut random = Random::new(44);
+    for case in 0..6 {
+        let windows = [
+            window(&mut random, 2),
+            WindowDim {
+                size: 40 + case,
+                ..window(&mut random, 700)
+            },
+        ];
+        let input = Array::random(&mut random, ELEMENTS[case % ELEMENTS.len()], &[2, 700]);
+        check(&mut random, &windows, &input, case % 2 == 0, exact);
+    }
+}
+
 #[test]
 fn cumulative_sums() {
     let mut random = Random::new(41);
