@@ -25,6 +25,7 @@ mod convert;
 mod element;
 mod level;
 mod map;
+mod math;
 mod movement;
 mod op;
 mod reduce;
