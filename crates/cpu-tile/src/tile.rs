@@ -41,6 +41,13 @@ pub(crate) fn element_boundary<const PLAIN: bool>() {
     }
 }
 
+/// The beginning of a row.
+#[inline(always)]
+pub(crate) fn row_at(tile: Tile, row: usize) -> *mut u8 {
+    tile.data
+        .wrapping_offset(tile.row_bytes.wrapping_mul(row as isize))
+}
+
 /// The tiles of a call, as one row if all of them are contiguous. `widths` are the sizes of their elements in bytes.
 pub(crate) struct Rectangle<const N: usize> {
     pub(crate) rows: usize,
@@ -68,10 +75,7 @@ impl<const N: usize> Rectangle<N> {
     /// The beginnings of a row in each tile.
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> [*mut u8; N] {
-        self.tiles.map(|tile| {
-            tile.data
-                .wrapping_offset(tile.row_bytes.wrapping_mul(row as isize))
-        })
+        self.tiles.map(|tile| row_at(tile, row))
     }
 }
 

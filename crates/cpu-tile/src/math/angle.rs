@@ -39,8 +39,9 @@ impl Remainder {
 /// Whether [`near`] does not hold.
 #[inline(always)]
 pub(crate) fn is_far(x: f64) -> bool {
-    // Not a number is far too.
-    !(x.abs() < NEAR)
+    // What is not a number is far too.
+    let is_near = x.abs() < NEAR;
+    !is_near
 }
 
 /// The remainder of an angle that is not far.

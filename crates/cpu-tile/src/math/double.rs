@@ -116,7 +116,7 @@ pub(crate) fn ln_1p(x: f64) -> f64 {
     if x < -1.0 { f64::NAN } else { value }
 }
 
-/// The hyperbolic tangent. Within 3 units in the last place.
+/// The hyperbolic tangent. Within 4 units in the last place.
 #[inline(always)]
 pub(crate) fn tanh(x: f64) -> f64 {
     let magnitude = if x.abs() > 40.0 { 40.0 } else { x.abs() };

@@ -8,9 +8,13 @@
 //! that of the polynomial before its coefficients were rounded.
 
 pub(crate) mod angle;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 pub(crate) mod double;
 pub(crate) mod function;
 pub(crate) mod narrow;
+#[cfg(target_arch = "x86_64")]
+mod pieces;
 pub(crate) mod single;
 pub(crate) mod special;
 

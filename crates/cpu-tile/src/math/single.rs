@@ -6,7 +6,7 @@ use super::polynomial;
 const ROUNDER: f32 = 12_582_912.0;
 
 /// ln 2 in two parts: nearest, and the rest.
-pub(crate) const LN_2: [f32; 2] = [0.693_147_2, -1.904_654_2e-9];
+pub(crate) const LN_2: [f32; 2] = [std::f32::consts::LN_2, -1.904_654_2e-9];
 
 /// The coefficients of `(e^r - 1 - r) / r^2` for `|r|` up to half of ln 2; 2^-28.3 of e^r.
 pub(crate) const EXP: [f32; 5] = [
@@ -41,6 +41,14 @@ fn reduce(x: f32) -> (i32, f32) {
     )
 }
 
+/// `e^r - 1` for `|r|` up to half of ln 2.
+#[inline(always)]
+fn exp_m1_near_zero(r: f32) -> f32 {
+    let [a, b, c, d, e] = EXP;
+    let q = polynomial!(r; a, b, c, d, e);
+    (r * r).mul_add(q, r)
+}
+
 /// 2^n for `n` of a normal number.
 #[inline(always)]
 const fn power_of_two(n: i32) -> f32 {
@@ -55,8 +63,7 @@ pub(crate) fn exp(x: f32) -> f32 {
     let x = if x < -105.0 { -105.0 } else { x };
     let (n, r) = reduce(x);
     let [a, b, c, d, e] = EXP;
-    let q = polynomial!(r; a, b, c, d, e);
-    let mantissa = 1.0 + (r * r).mul_add(q, r);
+    let mantissa = polynomial!(r; 1.0, 1.0, a, b, c, d, e);
     // In two steps, of which the first one is exact, because 2^n may not be a normal number.
     let half = n >> 1;
     mantissa * power_of_two(half) * power_of_two(n.wrapping_sub(half))
@@ -82,18 +89,18 @@ pub(crate) fn ln(x: f32) -> f32 {
     if x < 0.0 { f32::NAN } else { value }
 }
 
-/// The hyperbolic tangent.
+/// The hyperbolic tangent: a polynomial next to 0, from there on `1 - 2 / (e^2x + 1)`.
 #[inline(always)]
 pub(crate) fn tanh(x: f32) -> f32 {
     let magnitude = if x.abs() > 10.0 { 10.0 } else { x.abs() };
+    let z = magnitude * magnitude;
+    // (tanh x - x) / x^3 up to 0.56; 2^-29.6
+    let series = polynomial!(z; -0.333_333_16, 0.133_325, -0.053_842_276, 0.021_027_219, -0.006_207_428);
+    let near = (magnitude * z).mul_add(series, magnitude);
     let (n, r) = reduce(2.0 * magnitude);
-    // (e^r - 1 - r) / r^2, relative to r; 2^-32.
-    let q =
-        polynomial!(r; 0.5, 0.166_666_67, 0.041_666_355, 0.008_333_273, 0.001_394_110_3, 0.000_199_142_99);
-    let near_zero = (r * r).mul_add(q, r);
     let power = power_of_two(n);
-    let power = power.mul_add(near_zero, power - 1.0);
-    (power / (power + 2.0)).copysign(x)
+    let far = 1.0 - 2.0 / power.mul_add(exp_m1_near_zero(r), 1.0 + power);
+    (if magnitude < 0.55 { near } else { far }).copysign(x)
 }
 
 /// `1 / (1 + e^-x)`: with `e^-|x|` as `2^n + 2^n p`, in which only sums are rounded.
@@ -101,9 +108,7 @@ pub(crate) fn tanh(x: f32) -> f32 {
 pub(crate) fn logistic(x: f32) -> f32 {
     let magnitude = if x.abs() > 105.0 { 105.0 } else { x.abs() };
     let (n, r) = reduce(-magnitude);
-    let [a, b, c, d, e] = EXP;
-    let q = polynomial!(r; a, b, c, d, e);
-    let p = (r * r).mul_add(q, r);
+    let p = exp_m1_near_zero(r);
     let half = n >> 1;
     let [first, second] = [power_of_two(half), power_of_two(n.wrapping_sub(half))];
     let power = first * second;

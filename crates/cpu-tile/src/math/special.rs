@@ -83,7 +83,7 @@ pub(crate) fn cbrt(x: f64) -> f64 {
         );
     let root = guess - (guess - x.abs() / (guess * guess)) * (1.0 / 3.0);
     let value = root.copysign(x);
-    if x == 0.0 || !(x.abs() < f64::INFINITY) {
+    if x == 0.0 || x.is_nan() || x.is_infinite() {
         x
     } else {
         value

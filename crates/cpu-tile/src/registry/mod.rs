@@ -68,10 +68,9 @@ impl Registry {
         self.ids.get(&op).copied()
     }
 
-    /// Adds a routine; there must be none of that name yet.
+    /// Adds a routine. That none is added twice is tested, by their ids.
     fn add(&mut self, op: TileOp, functions: [TileFn; 3]) {
-        let is_new = self.ids.insert(op, self.ops.len() as u16).is_none();
-        debug_assert!(is_new, "{op} is registered twice");
+        self.ids.insert(op, self.ops.len() as u16);
         self.ops.push(op);
         for (table, function) in self.tables.iter_mut().zip(functions) {
             table.push(function);
@@ -91,8 +90,11 @@ trait Compile {
     /// A body of its own for AVX-512.
     fn functions_with_v4<R: Routine, V4: Routine>() -> [TileFn; 3];
 
-    /// A routine on a narrow float by one on `f32`, with `N` tiles.
-    fn functions_through<T: Float<Wide = f32>, R: Routine, const N: usize>() -> [TileFn; 3];
+    /// A body of its own for both levels of x86-64.
+    fn functions_with_v3<R: Routine, V3: Routine>() -> [TileFn; 3];
+
+    /// A routine on a narrow float by one on `f32` (by `V4` for AVX-512), with `N` tiles.
+    fn functions_through<T: Float<Wide = f32>, R: Routine, V4: Routine, const N: usize>() -> [TileFn; 3];
 }
 
 impl Registry {
@@ -136,7 +138,7 @@ macro_rules! each {
     };
 }
 
-/// As [`each`], for pairs of a type and the signed or unsigned one of its width, of which the functions are used.
+/// As [`each`], for every integer and the signed one of its width, whose functions it may share where signs make no difference.
 macro_rules! each_integer {
     ($macro:ident) => {
         $macro!(i8, i8);
@@ -170,15 +172,21 @@ macro_rules! compile_here {
                 [portable::<R>, v3::<R>, v4::<V4>]
             }
 
+            fn functions_with_v3<R: crate::tile::Routine, V3: crate::tile::Routine>()
+            -> [crate::tile::TileFn; 3] {
+                [portable::<R>, v3::<V3>, v3::<V3>]
+            }
+
             fn functions_through<
                 T: crate::element::Float<Wide = f32>,
                 R: crate::tile::Routine,
+                V4: crate::tile::Routine,
                 const N: usize,
             >() -> [crate::tile::TileFn; 3] {
                 [
                     portable_through::<T, R, N>,
                     v3_through::<T, R, N>,
-                    v4_through::<T, R, N>,
+                    v4_through::<T, V4, N>,
                 ]
             }
         }
