@@ -68,6 +68,8 @@ impl<C: Combine> Routine for Reduce<C> {
                 let mut lanes = home.read_unaligned();
                 let full = cols / LANES * LANES;
                 for col in (0..full).step_by(LANES) {
+                    // One step of all lanes at a time: to take several steps of one lane instead costs many times as much.
+                    element_boundary::<true>();
                     let elements = from.add(col).cast::<[C::T; LANES]>().read_unaligned();
                     for lane in 0..LANES {
                         element_boundary::<PLAIN>();

@@ -30,7 +30,7 @@ pub(crate) trait Routine {
     unsafe fn run<const PLAIN: bool>(rows: usize, cols: usize, tiles: *const Tile);
 }
 
-/// What stands in a loop over elements, for the compiler to compile it one element at a time if `PLAIN` says so. Portable
+/// What stands in a loop over elements, for the compiler to take its steps one at a time if `PLAIN` says so. Portable
 /// routines are plain on x86-64, where hardly any processor needs them, because compiling them takes half the time then.
 #[inline(always)]
 pub(crate) fn element_boundary<const PLAIN: bool>() {

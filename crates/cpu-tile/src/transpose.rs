@@ -65,7 +65,7 @@ unsafe fn move_each<T: Element>(
     }
 }
 
-/// A square of 8 by 8 elements of any width, as the compiler sees fit.
+/// A square of 8 by 8 elements of any width, moved one at a time.
 pub(crate) struct Plain<T>(PhantomData<T>);
 
 impl<T: Element> Square for Plain<T> {
@@ -76,16 +76,18 @@ impl<T: Element> Square for Plain<T> {
     unsafe fn transpose(to: *mut u8, to_stride: isize, from: *const u8, from_stride: isize) {
         // SAFETY: the caller's promise.
         unsafe {
-            let rows: [[T; 8]; 8] = std::array::from_fn(|row| {
-                from.offset(from_stride * row as isize)
-                    .cast::<[T; 8]>()
-                    .read_unaligned()
-            });
-            let columns: [[T; 8]; 8] = std::array::from_fn(|col| rows.map(|row| row[col]));
-            for (col, column) in columns.into_iter().enumerate() {
-                to.offset(to_stride * col as isize)
-                    .cast::<[T; 8]>()
-                    .write_unaligned(column);
+            for row in 0..8 {
+                for col in 0..8 {
+                    let value = from
+                        .offset(from_stride * row)
+                        .cast::<T>()
+                        .offset(col)
+                        .read_unaligned();
+                    to.offset(to_stride * col)
+                        .cast::<T>()
+                        .offset(row)
+                        .write_unaligned(value);
+                }
             }
         }
     }
@@ -146,8 +148,10 @@ mod vectors {
         unsafe fn transpose(to: *mut u8, to_stride: isize, from: *const u8, from_stride: isize) {
             // SAFETY: the caller's promise.
             unsafe {
-                let row = |index: usize| _mm256_loadu_ps(from.offset(from_stride * index as isize).cast());
-                let rows: [__m256; 8] = std::array::from_fn(row);
+                let mut rows = [_mm256_setzero_ps(); 8];
+                for (index, row) in rows.iter_mut().enumerate() {
+                    *row = _mm256_loadu_ps(from.offset(from_stride * index as isize).cast());
+                }
                 // Squares of 4 by 4 in each half of the vectors.
                 let mut quarters = rows;
                 for index in [0, 4] {

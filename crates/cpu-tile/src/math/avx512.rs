@@ -173,10 +173,12 @@ impl Function16 for Logistic16 {
 unsafe fn rows<const N: usize>(pieces: &Pieces<N>) -> [[__m512; 2]; N] {
     // SAFETY: the caller's promise; a row has 32 numbers, and lies where a vector may.
     unsafe {
-        pieces.0.each_ref().map(|row| {
-            let row = row.as_ptr();
-            [_mm512_load_ps(row), _mm512_load_ps(row.add(16))]
-        })
+        let mut rows = [[_mm512_setzero_ps(); 2]; N];
+        for (row, numbers) in rows.iter_mut().zip(&pieces.0) {
+            let numbers = numbers.as_ptr();
+            *row = [_mm512_load_ps(numbers), _mm512_load_ps(numbers.add(16))];
+        }
+        rows
     }
 }
 

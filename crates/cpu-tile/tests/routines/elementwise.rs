@@ -247,3 +247,31 @@ fn products_are_added_with_one_rounding() {
         }
     }
 }
+
+/// What the evaluator computes: other types, what is lowered to other routines, and complex functions.
+#[test]
+fn some_operations_have_no_routine() {
+    use ElementType::{C64, F8E5M2, F32, F64, I4, I32};
+    let find = |name: &str| {
+        OpSpec::find(name)
+            .unwrap()
+            .read(&mut NamedAttributes::default())
+            .unwrap()
+    };
+    for (name, ty, operands) in [
+        ("stablehlo.add", F8E5M2, 2),
+        ("stablehlo.add", I4, 2),
+        ("stablehlo.atan2", I32, 2),
+        ("stablehlo.clamp", F32, 3),
+        ("stablehlo.exponential", C64, 1),
+        ("chlo.digamma", F64, 1),
+    ] {
+        assert_eq!(
+            TileOp::of(&find(name), &vec![ty; operands], ty),
+            None,
+            "{name} {ty}"
+        );
+    }
+    let add = TileOp::of(&find("stablehlo.add"), &[F32; 2], F32).unwrap();
+    assert_eq!((add.to_string().as_str(), ulp_max(add)), ("add.f32", Some(0.5)));
+}
