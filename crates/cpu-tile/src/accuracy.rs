@@ -8,7 +8,7 @@ use crate::op::{BinaryOp, TileOp, UnaryOp};
 /// half a unit where it is the nearest number. `None` for results that are no floats, for numbers that are moved or converted, and
 /// for complex products, whose terms may cancel.
 ///
-/// For functions of one `f32` the bounds hold for every number (`tests/routines/exhaustive.rs`); other ones are measured on samples.
+/// Tests check the bounds on samples, and on demand on every `f32` (`tests/routines/exhaustive.rs`).
 #[must_use]
 pub fn ulp_max(op: TileOp) -> Option<f32> {
     match op {
