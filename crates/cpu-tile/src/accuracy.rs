@@ -56,8 +56,9 @@ fn single(op: UnaryOp) -> f32 {
     match op {
         UnaryOp::Tanh => 1.7,
         UnaryOp::Logistic => 2.0,
-        UnaryOp::Exponential | UnaryOp::Log => 1.0,
-        UnaryOp::Erf => 1.2,
+        UnaryOp::Exponential => 1.0,
+        UnaryOp::Log => 1.1,
+        UnaryOp::Erf => 1.3,
         // Computed in `f64`.
         _ => 0.6,
     }
