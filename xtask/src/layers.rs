@@ -102,7 +102,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-cpu-tile",
         uses: &["artifact-ir"],
-        tests_use: &["artifact-eval", "artifact-core"],
+        tests_use: &["artifact-eval", "artifact-core", "artifact-testkit"],
     },
     Layer {
         name: "artifact-cpu-routine",

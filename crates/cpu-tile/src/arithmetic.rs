@@ -177,8 +177,22 @@ impl Bits for Bool {
     }
 }
 
+/// The quotient of narrow integers by a division of floats, of which there is a vector instruction. Both numbers are exact; the
+/// quotient is further below the next integer than it is rounded, so that its integer part is right. Any number for a quotient by 0.
+macro_rules! quotient {
+    ($int:ty, $float:ty) => {
+        |a: $int, b: $int| {
+            let is_minus_one = <$int>::MIN != 0 && b == !0;
+            let divisor = if b == 0 || is_minus_one { 1 } else { b };
+            // SAFETY: the quotient is no larger than the dividend.
+            let quotient = unsafe { (a as $float / divisor as $float).to_int_unchecked::<$int>() };
+            if is_minus_one { a.wrapping_neg() } else { quotient }
+        }
+    };
+}
+
 macro_rules! integers {
-    ($($int:ty: $unsigned:ty, $signed:ty, $wide:ty, $abs:expr, $sign:expr, $is_negative:expr;)*) => {$(
+    ($($int:ty: $unsigned:ty, $signed:ty, $wide:ty, $abs:expr, $sign:expr, $is_negative:expr, $quotient:expr;)*) => {$(
         impl Number for $int {
             const ADD: Self = 0;
             const MULTIPLY: Self = 1;
@@ -214,7 +228,8 @@ macro_rules! integers {
 
             #[inline(always)]
             fn divide(self, other: Self) -> Self {
-                if other == 0 { !0 } else { self.wrapping_div(other) }
+                let quotient = $quotient(self, other);
+                if other == 0 { !0 } else { quotient }
             }
 
             #[inline(always)]
@@ -226,7 +241,9 @@ macro_rules! integers {
         impl Real for $int {
             #[inline(always)]
             fn remainder(self, other: Self) -> Self {
-                if other == 0 { self } else { self.wrapping_rem(other) }
+                let quotient: Self = $quotient(self, other);
+                let rest = self.wrapping_sub(quotient.wrapping_mul(other));
+                if other == 0 { self } else { rest }
             }
 
             #[inline(always)]
@@ -323,14 +340,14 @@ macro_rules! integers {
 }
 
 integers! {
-    i8: u8, i8, i16, i8::wrapping_abs, i8::signum, |x| x < 0;
-    i16: u16, i16, i32, i16::wrapping_abs, i16::signum, |x| x < 0;
-    i32: u32, i32, i64, i32::wrapping_abs, i32::signum, |x| x < 0;
-    i64: u64, i64, i128, i64::wrapping_abs, i64::signum, |x| x < 0;
-    u8: u8, i8, u16, |x| x, |x| u8::from(x > 0), |_| false;
-    u16: u16, i16, u32, |x| x, |x| u16::from(x > 0), |_| false;
-    u32: u32, i32, u64, |x| x, |x| u32::from(x > 0), |_| false;
-    u64: u64, i64, u128, |x| x, |x| u64::from(x > 0), |_| false;
+    i8: u8, i8, i16, i8::wrapping_abs, i8::signum, |x| x < 0, quotient!(i8, f32);
+    i16: u16, i16, i32, i16::wrapping_abs, i16::signum, |x| x < 0, quotient!(i16, f32);
+    i32: u32, i32, i64, i32::wrapping_abs, i32::signum, |x| x < 0, quotient!(i32, f64);
+    i64: u64, i64, i128, i64::wrapping_abs, i64::signum, |x| x < 0, |a: i64, b: i64| a.wrapping_div(if b == 0 { 1 } else { b });
+    u8: u8, i8, u16, |x| x, |x| u8::from(x > 0), |_| false, quotient!(u8, f32);
+    u16: u16, i16, u32, |x| x, |x| u16::from(x > 0), |_| false, quotient!(u16, f32);
+    u32: u32, i32, u64, |x| x, |x| u32::from(x > 0), |_| false, quotient!(u32, f64);
+    u64: u64, i64, u128, |x| x, |x| u64::from(x > 0), |_| false, |a: u64, b: u64| a / if b == 0 { 1 } else { b };
 }
 
 macro_rules! floats {

@@ -26,7 +26,7 @@ macro_rules! is_above {
 }
 
 macro_rules! numbers {
-    ($($part:ty),*) => {$(
+    ($($part:ty: $divide:ident;)*) => {$(
         impl Number for Complex<$part> {
             const ADD: Self = Self::new(-0.0, -0.0);
             const MULTIPLY: Self = Self::new(1.0, 0.0);
@@ -63,9 +63,7 @@ macro_rules! numbers {
 
             #[inline(always)]
             fn divide(self, other: Self) -> Self {
-                let [a, b, c, d] = [self.re, self.im, other.re, other.im].map(f64::from);
-                let quotient = divide(Complex::new(a, b), Complex::new(c, d));
-                Self::new(quotient.re as $part, quotient.im as $part)
+                $divide(self, other)
             }
 
             #[inline(always)]
@@ -95,7 +93,10 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers!(f32, f64);
+numbers! {
+    f32: divide_single;
+    f64: divide;
+}
 
 /// The magnitude; infinite if a part is.
 pub(crate) struct Magnitude<T>(PhantomData<T>);
@@ -149,6 +150,23 @@ where
     fn apply(re: T, im: T) -> Complex<T> {
         Complex::new(re, im)
     }
+}
+
+/// The quotient of numbers whose products are exact in `f64` and far from its limits.
+#[inline(always)]
+fn divide_single(a: Complex<f32>, b: Complex<f32>) -> Complex<f32> {
+    let [a, b] = [a, b].map(|z| Complex::new(f64::from(z.re), f64::from(z.im)));
+    let denominator = b.re * b.re + b.im * b.im;
+    let re = (a.re * b.re + a.im * b.im) / denominator;
+    let im = (a.im * b.re - a.re * b.im) / denominator;
+    // An operand that is infinite or not a number, or a divisor of 0, makes a part so, or a denominator.
+    let quotient = if re.is_finite() && im.is_finite() && denominator.is_finite() && (re != 0.0 || im != 0.0)
+    {
+        Complex::new(re, im)
+    } else {
+        divide(a, b)
+    };
+    Complex::new(quotient.re as f32, quotient.im as f32)
 }
 
 /// The quotient (C99 Annex G.5.1): scaled so that nothing overflows on the way, with infinities recovered.

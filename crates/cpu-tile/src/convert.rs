@@ -125,12 +125,24 @@ through!(Bool, x => x.0; Bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, H
 through!(Half, x => x.widen(); Bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Brain);
 through!(Brain, x => x.widen(); Bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Half);
 
-macro_rules! float_to {
+/// Floats to integers. Written so that the compiler makes vectors of it, which it does not of `as`.
+macro_rules! float_to_integer {
     ($from:ty: $($to:ty),*) => {
         $(impl ConvertTo<$to> for $from {
             #[inline(always)]
             fn convert(self) -> $to {
-                self as $to
+                /// The largest float that is an integer of the type.
+                const LAST: $from = if (<$to>::MAX as $from) as u128 > <$to>::MAX as u128 {
+                    (<$to>::MAX as $from).next_down()
+                } else {
+                    <$to>::MAX as $from
+                };
+                let number = if self.is_nan() { 0.0 } else { self };
+                let number = if number < <$to>::MIN as $from { <$to>::MIN as $from } else { number };
+                let bounded = if number > LAST { LAST } else { number };
+                // SAFETY: the number is within the bounds of the type.
+                let integer = unsafe { bounded.to_int_unchecked::<$to>() };
+                if number > LAST { <$to>::MAX } else { integer }
             }
         })*
         impl ConvertTo<Bool> for $from {
@@ -141,8 +153,21 @@ macro_rules! float_to {
         }
     };
 }
-float_to!(f32: i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
-float_to!(f64: i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+float_to_integer!(f32: i8, i16, i32, i64, u8, u16, u32, u64);
+float_to_integer!(f64: i8, i16, i32, i64, u8, u16, u32, u64);
+
+macro_rules! float_to {
+    ($from:ty: $($to:ty),*) => {
+        $(impl ConvertTo<$to> for $from {
+            #[inline(always)]
+            fn convert(self) -> $to {
+                self as $to
+            }
+        })*
+    };
+}
+float_to!(f32: f32, f64);
+float_to!(f64: f32, f64);
 narrow_to!(f64: Half, Brain);
 
 macro_rules! narrow_floats {

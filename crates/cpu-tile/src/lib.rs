@@ -23,13 +23,17 @@ mod compare;
 mod complex;
 mod convert;
 mod element;
+#[cfg(target_arch = "x86_64")]
+mod extreme;
 mod level;
 mod map;
+mod math;
 mod movement;
 mod op;
 mod reduce;
 mod registry;
 mod tile;
+mod transpose;
 
 pub use accuracy::ulp_max;
 pub use level::Level;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::arithmetic::{Bits, Number};
 use crate::element::Element;
-use crate::tile::{Routine, Tile, element_boundary};
+use crate::tile::{Routine, Tile, element_boundary, row_at};
 
 /// Lanes of a segment.
 pub const LANES: usize = 16;
@@ -56,13 +56,6 @@ pub(crate) struct LanesInit<C>(PhantomData<C>);
 /// `tiles[0][r]` is one element, of the 16 lanes `tiles[1][r]` combined. Columns are not looked at.
 pub(crate) struct LanesCombine<C>(PhantomData<C>);
 
-/// The beginning of a row.
-#[inline(always)]
-fn at(tile: Tile, row: usize) -> *mut u8 {
-    tile.data
-        .wrapping_offset(tile.row_bytes.wrapping_mul(row as isize))
-}
-
 impl<C: Combine> Routine for Reduce<C> {
     #[inline(always)]
     unsafe fn run<const PLAIN: bool>(rows: usize, cols: usize, tiles: *const Tile) {
@@ -70,11 +63,13 @@ impl<C: Combine> Routine for Reduce<C> {
         unsafe {
             let [lanes_tile, from] = tiles.cast::<[Tile; 2]>().read();
             for row in 0..rows {
-                let home = at(lanes_tile, row).cast::<[C::T; LANES]>();
-                let from = at(from, row).cast::<C::T>();
+                let home = row_at(lanes_tile, row).cast::<[C::T; LANES]>();
+                let from = row_at(from, row).cast::<C::T>();
                 let mut lanes = home.read_unaligned();
                 let full = cols / LANES * LANES;
                 for col in (0..full).step_by(LANES) {
+                    // One step of all lanes at a time: to take several steps of one lane instead costs many times as much.
+                    element_boundary::<true>();
                     let elements = from.add(col).cast::<[C::T; LANES]>().read_unaligned();
                     for lane in 0..LANES {
                         element_boundary::<PLAIN>();
@@ -97,7 +92,7 @@ impl<C: Combine> Routine for LanesInit<C> {
         unsafe {
             let lanes = tiles.read();
             for row in 0..rows {
-                at(lanes, row)
+                row_at(lanes, row)
                     .cast::<[C::T; LANES]>()
                     .write_unaligned([C::IDENTITY; LANES]);
             }
@@ -112,7 +107,7 @@ impl<C: Combine> Routine for LanesCombine<C> {
         unsafe {
             let [to, lanes] = tiles.cast::<[Tile; 2]>().read();
             for row in 0..rows {
-                let mut lanes = at(lanes, row).cast::<[C::T; LANES]>().read_unaligned();
+                let mut lanes = row_at(lanes, row).cast::<[C::T; LANES]>().read_unaligned();
                 let mut width = LANES / 2;
                 while width > 0 {
                     for lane in 0..width {
@@ -121,7 +116,7 @@ impl<C: Combine> Routine for LanesCombine<C> {
                     }
                     width /= 2;
                 }
-                at(to, row).cast::<C::T>().write_unaligned(lanes[0]);
+                row_at(to, row).cast::<C::T>().write_unaligned(lanes[0]);
             }
         }
     }

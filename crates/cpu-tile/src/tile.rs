@@ -30,7 +30,7 @@ pub(crate) trait Routine {
     unsafe fn run<const PLAIN: bool>(rows: usize, cols: usize, tiles: *const Tile);
 }
 
-/// What stands in a loop over elements, for the compiler to compile it one element at a time if `PLAIN` says so. Portable
+/// What stands in a loop over elements, for the compiler to take its steps one at a time if `PLAIN` says so. Portable
 /// routines are plain on x86-64, where hardly any processor needs them, because compiling them takes half the time then.
 #[inline(always)]
 pub(crate) fn element_boundary<const PLAIN: bool>() {
@@ -39,6 +39,13 @@ pub(crate) fn element_boundary<const PLAIN: bool>() {
         // SAFETY: there is no instruction.
         unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) };
     }
+}
+
+/// The beginning of a row.
+#[inline(always)]
+pub(crate) fn row_at(tile: Tile, row: usize) -> *mut u8 {
+    tile.data
+        .wrapping_offset(tile.row_bytes.wrapping_mul(row as isize))
 }
 
 /// The tiles of a call, as one row if all of them are contiguous. `widths` are the sizes of their elements in bytes.
@@ -68,10 +75,7 @@ impl<const N: usize> Rectangle<N> {
     /// The beginnings of a row in each tile.
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> [*mut u8; N] {
-        self.tiles.map(|tile| {
-            tile.data
-                .wrapping_offset(tile.row_bytes.wrapping_mul(row as isize))
-        })
+        self.tiles.map(|tile| row_at(tile, row))
     }
 }
 

@@ -29,7 +29,6 @@ pub(super) fn register(registry: &mut Registry) {
             registry.binary::<Here, number::HighProduct<$ty>>(BinaryOp::Mulhi, <$ty>::TYPE);
             registry.unary::<Here, number::CountLeadingZeros<$same>>(UnaryOp::CountLeadingZeros, <$ty>::TYPE);
             registry.unary::<Here, number::CountOnes<$same>>(UnaryOp::Popcnt, <$ty>::TYPE);
-            registry.unary::<Here, number::Square<$same>>(UnaryOp::Square, <$ty>::TYPE);
         };
     }
     logical!(Bool, Bool);

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 
 use artifact_ir::types::ElementType;
 
-use crate::element::Element;
+use crate::element::{Element, Float};
 use crate::level::Level;
 use crate::map::{Map1, Map2, Zip1, Zip2};
 use crate::op::{BinaryOp, TileOp, UnaryOp, Width};
@@ -68,10 +68,9 @@ impl Registry {
         self.ids.get(&op).copied()
     }
 
-    /// Adds a routine; there must be none of that name yet.
+    /// Adds a routine. That none is added twice is tested, by their ids.
     fn add(&mut self, op: TileOp, functions: [TileFn; 3]) {
-        let is_new = self.ids.insert(op, self.ops.len() as u16).is_none();
-        debug_assert!(is_new, "{op} is registered twice");
+        self.ids.insert(op, self.ops.len() as u16);
         self.ops.push(op);
         for (table, function) in self.tables.iter_mut().zip(functions) {
             table.push(function);
@@ -93,6 +92,9 @@ trait Compile {
 
     /// A body of its own for both levels of x86-64.
     fn functions_with_v3<R: Routine, V3: Routine>() -> [TileFn; 3];
+
+    /// A routine on a narrow float by one on `f32` (by `V4` for AVX-512), with `N` tiles.
+    fn functions_through<T: Float<Wide = f32>, R: Routine, V4: Routine, const N: usize>() -> [TileFn; 3];
 }
 
 impl Registry {
@@ -136,7 +138,7 @@ macro_rules! each {
     };
 }
 
-/// As [`each`], for pairs of a type and the signed or unsigned one of its width, of which the functions are used.
+/// As [`each`], for every integer and the signed one of its width, whose functions it may share where signs make no difference.
 macro_rules! each_integer {
     ($macro:ident) => {
         $macro!(i8, i8);
@@ -172,7 +174,20 @@ macro_rules! compile_here {
 
             fn functions_with_v3<R: crate::tile::Routine, V3: crate::tile::Routine>()
             -> [crate::tile::TileFn; 3] {
-                [portable::<R>, v3::<V3>, v4::<V3>]
+                [portable::<R>, v3::<V3>, v3::<V3>]
+            }
+
+            fn functions_through<
+                T: crate::element::Float<Wide = f32>,
+                R: crate::tile::Routine,
+                V4: crate::tile::Routine,
+                const N: usize,
+            >() -> [crate::tile::TileFn; 3] {
+                [
+                    portable_through::<T, R, N>,
+                    v3_through::<T, R, N>,
+                    v4_through::<T, V4, N>,
+                ]
             }
         }
 
@@ -216,6 +231,60 @@ macro_rules! compile_here {
         ) {
             // SAFETY: the caller's promise.
             unsafe { R::run::<false>(rows, cols, tiles) }
+        }
+
+        /// # Safety
+        /// As [`TileFn`](crate::TileFn).
+        unsafe extern "C" fn portable_through<
+            T: crate::element::Float<Wide = f32>,
+            R: crate::tile::Routine,
+            const N: usize,
+        >(
+            rows: usize,
+            cols: usize,
+            tiles: *const crate::tile::Tile,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { crate::math::narrow::run::<T, N>(rows, cols, tiles, portable::<R>) }
+        }
+
+        /// # Safety
+        /// As [`TileFn`](crate::TileFn), on a processor of level x86-64-v3.
+        #[cfg_attr(
+            target_arch = "x86_64",
+            target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,movbe,popcnt")
+        )]
+        unsafe extern "C" fn v3_through<
+            T: crate::element::Float<Wide = f32>,
+            R: crate::tile::Routine,
+            const N: usize,
+        >(
+            rows: usize,
+            cols: usize,
+            tiles: *const crate::tile::Tile,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { crate::math::narrow::run::<T, N>(rows, cols, tiles, v3::<R>) }
+        }
+
+        /// # Safety
+        /// As [`TileFn`](crate::TileFn), on a processor of level x86-64-v4.
+        #[cfg_attr(
+            target_arch = "x86_64",
+            target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,movbe,popcnt,avx512f,avx512bw"),
+            target_feature(enable = "avx512cd,avx512dq,avx512vl")
+        )]
+        unsafe extern "C" fn v4_through<
+            T: crate::element::Float<Wide = f32>,
+            R: crate::tile::Routine,
+            const N: usize,
+        >(
+            rows: usize,
+            cols: usize,
+            tiles: *const crate::tile::Tile,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { crate::math::narrow::run::<T, N>(rows, cols, tiles, v4::<R>) }
         }
     };
 }

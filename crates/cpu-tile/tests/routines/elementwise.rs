@@ -206,3 +206,72 @@ fn operations_agree_with_the_evaluator() {
         );
     }
 }
+
+#[test]
+fn products_are_added_with_one_rounding() {
+    let (count, elements) = operands(&[ElementType::F32; 3], 2000, 6);
+    let number = |operand: usize, index: usize| {
+        f32::from_le_bytes(elements[operand][index * 4..][..4].try_into().unwrap())
+    };
+    let want: Vec<u8> = (0..count)
+        .flat_map(|index| {
+            number(0, index)
+                .mul_add(number(1, index), number(2, index))
+                .to_le_bytes()
+        })
+        .collect();
+    let wide: Vec<Vec<u8>> = (0..3)
+        .map(|operand| {
+            (0..count)
+                .flat_map(|index| f64::from(number(operand, index)).to_le_bytes())
+                .collect()
+        })
+        .collect();
+    let want_wide: Vec<u8> = (0..count)
+        .flat_map(|index| {
+            let [a, b, c] = [0, 1, 2].map(|operand| f64::from(number(operand, index)));
+            a.mul_add(b, c).to_le_bytes()
+        })
+        .collect();
+    for (ty, elements, want) in [
+        (ElementType::F32, &elements, &want),
+        (ElementType::F64, &wide, &want_wide),
+    ] {
+        for level in levels() {
+            let (_a, a) = filled(1, count * ty.bytes(), 0, &elements[0]);
+            let (_b, b) = filled(1, count * ty.bytes(), 0, &elements[1]);
+            let (mut memory, c) = filled(1, count * ty.bytes(), 0, &elements[2]);
+            call(level, TileOp::MultiplyAdd(ty), 1, count, &[c, a, b, c]);
+            let got = contents(&mut memory, 1, count * ty.bytes(), 0);
+            assert_eq!(first_difference(ty, &got, want, 0), None, "{ty} at {level}");
+        }
+    }
+}
+
+/// What the evaluator computes: other types, what is lowered to other routines, and complex functions.
+#[test]
+fn some_operations_have_no_routine() {
+    use ElementType::{C64, F8E5M2, F32, F64, I4, I32};
+    let find = |name: &str| {
+        OpSpec::find(name)
+            .unwrap()
+            .read(&mut NamedAttributes::default())
+            .unwrap()
+    };
+    for (name, ty, operands) in [
+        ("stablehlo.add", F8E5M2, 2),
+        ("stablehlo.add", I4, 2),
+        ("stablehlo.atan2", I32, 2),
+        ("stablehlo.clamp", F32, 3),
+        ("stablehlo.exponential", C64, 1),
+        ("chlo.digamma", F64, 1),
+    ] {
+        assert_eq!(
+            TileOp::of(&find(name), &vec![ty; operands], ty),
+            None,
+            "{name} {ty}"
+        );
+    }
+    let add = TileOp::of(&find("stablehlo.add"), &[F32; 2], F32).unwrap();
+    assert_eq!((add.to_string().as_str(), ulp_max(add)), ("add.f32", Some(0.5)));
+}

@@ -2,7 +2,16 @@
 //! memory that ends where a page does, with values all around that must not change.
 
 #![expect(unsafe_code, reason = "routines are called as compiled code calls them")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails where something is not as it should be"
+)]
+#![expect(
+    clippy::print_stdout,
+    reason = "how exact a function was measured to be is worth reading"
+)]
 
+mod double;
 mod elementwise;
 mod exhaustive;
 mod memory;
