@@ -55,7 +55,7 @@ fn unary(op: UnaryOp, ty: ElementType) -> Option<f32> {
 fn single(op: UnaryOp) -> f32 {
     match op {
         UnaryOp::Tanh => 1.7,
-        UnaryOp::Logistic => 2.0,
+        UnaryOp::Logistic => 2.2,
         UnaryOp::Exponential => 1.0,
         UnaryOp::Log => 1.1,
         UnaryOp::Erf => 1.3,
