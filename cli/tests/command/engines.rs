@@ -87,6 +87,8 @@ fn a_profile_has_a_row_for_each_operation() {
     let profile = run(&[
         &"run",
         &program,
+        &"--engine",
+        &"reference",
         &"--random",
         &"1",
         &"--repeat",
@@ -111,6 +113,39 @@ fn a_profile_has_a_row_for_each_operation() {
     assert!(!out.contains("stablehlo.maximum"), "part of the reduction: {out}");
 }
 
+/// The default engine joins operations: a step is called by all of them, and says who does it.
+#[test]
+fn a_profile_of_machine_code() {
+    let scratch = Scratch::new();
+    let program = scratch.file("loop.mlir", LOOP);
+    let out = run(&[&"run", &program, &"--random", &"1", &"--profile"])
+        .expect(0)
+        .out;
+    assert!(out.contains("kernel") && out.contains("stablehlo.add"), "{out}");
+    assert!(!out.contains("interpret"), "{out}");
+}
+
+#[test]
+fn stages_of_compilation() {
+    let scratch = Scratch::new();
+    let program = scratch.file("loop.mlir", LOOP);
+    for (stage, says) in [
+        ("refined", "stablehlo.while"),
+        ("fused", "kernel k0"),
+        ("plan", "while b"),
+        ("kernels", "loop of 4-byte lanes"),
+        ("asm", "ret"),
+    ] {
+        let out = run(&[&"compile", &program, &"--emit", &stage]).expect(0).out;
+        assert!(out.contains(says), "{stage}: {out}");
+    }
+    let out = run(&[&"compile", &program, &"--target", &"x86-64-v3"])
+        .expect(0)
+        .out;
+    assert!(out.contains("compiled for x86-64-v3 in "), "{out}");
+    run(&[&"compile", &program, &"--target", &"pdp-11"]).expect(2);
+}
+
 #[test]
 fn json_says_the_same() {
     let scratch = Scratch::new();
@@ -118,6 +153,8 @@ fn json_says_the_same() {
     let out = run(&[
         &"run",
         &program,
+        &"--engine",
+        &"reference",
         &"--random",
         &"1",
         &"--json",

@@ -10,7 +10,8 @@ use artifact_cpu_routine::pool::Parallel;
 use artifact_cpu_routine::view::{View, ViewMut};
 use artifact_cpu_routine::workspace::Workspace;
 use artifact_eval::tensor::Tensor;
-use artifact_eval::{Options, Outcome, Value, evaluate};
+use artifact_eval::{CheckFailure, Options, Outcome, Value, evaluate};
+use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::FunctionId;
 use artifact_ir::types::Type;
@@ -19,7 +20,7 @@ use smallvec::SmallVec;
 
 use crate::bind::{Bound, BoundKind, BoundProduct, BoundSide, BoundStep};
 use crate::error::CpuError;
-use crate::launch::{Resolved, Run, integer};
+use crate::launch::{BoundLaunch, Resolved, Run, integer};
 use crate::loaded::Loaded;
 use crate::machine::Machine;
 use crate::memory::Scratch;
@@ -66,26 +67,8 @@ impl Runner<'_> {
 
     unsafe fn step(&mut self, step: &BoundStep) -> Result<(), CpuError> {
         match &step.kind {
-            BoundKind::Launch(launch) => {
-                // SAFETY: the caller's promise.
-                let resolved = launch
-                    .operands
-                    .iter()
-                    .map(|operand| unsafe { operand.resolve(self.buffers) });
-                let resolved: SmallVec<[Resolved; 16]> = resolved.collect();
-                let run = Run {
-                    machine: &self.machine,
-                    kernel: &self.loaded.kernels[launch.kernel],
-                    launch,
-                    resolved: &resolved,
-                    scratch: self.scratch,
-                };
-                run.run(self.parallel)?;
-                if self.machine.failed.load(Ordering::Relaxed) {
-                    return Err(CpuError::input("an operation is not defined for its elements"));
-                }
-                Ok(())
-            }
+            // SAFETY: the caller's promise.
+            BoundKind::Launch(launch) => unsafe { self.launch(launch) },
             // SAFETY: the caller's promise.
             BoundKind::Product(product) => unsafe { self.product(product) },
             BoundKind::Copy { from, to, bytes } => {
@@ -110,7 +93,7 @@ impl Runner<'_> {
                 results,
             } => {
                 // SAFETY: the caller's promise.
-                unsafe { self.evaluate(*function, operands, results) }
+                unsafe { self.evaluate(*function, operands, results, step.source) }
             }
             BoundKind::While {
                 condition,
@@ -147,6 +130,27 @@ impl Runner<'_> {
                 }
             }
         }
+    }
+
+    unsafe fn launch(&self, launch: &BoundLaunch) -> Result<(), CpuError> {
+        // SAFETY: the caller's promise.
+        let resolved = launch
+            .operands
+            .iter()
+            .map(|operand| unsafe { operand.resolve(self.buffers) });
+        let resolved: SmallVec<[Resolved; 16]> = resolved.collect();
+        let run = Run {
+            machine: &self.machine,
+            kernel: &self.loaded.kernels[launch.kernel],
+            launch,
+            resolved: &resolved,
+            scratch: self.scratch,
+        };
+        run.run(self.parallel)?;
+        if self.machine.failed.load(Ordering::Relaxed) {
+            return Err(CpuError::input("an operation is not defined for its elements"));
+        }
+        Ok(())
     }
 
     unsafe fn product(&mut self, product: &BoundProduct) -> Result<(), CpuError> {
@@ -190,6 +194,7 @@ impl Runner<'_> {
         function: FunctionId,
         operands: &[Operand],
         results: &[Operand],
+        source: SourceOffset,
     ) -> Result<(), CpuError> {
         // SAFETY: the caller's promise.
         let parameters = self.bound.library.functions[function].arguments.iter();
@@ -205,7 +210,12 @@ impl Runner<'_> {
             unsafe { self.keep(operand, value)? };
         }
         self.outcome.checks += outcome.checks;
-        self.outcome.failures.extend(outcome.failures);
+        // What it was read from has no places; the step has.
+        let placed = outcome
+            .failures
+            .into_iter()
+            .map(|failure| CheckFailure { source, ..failure });
+        self.outcome.failures.extend(placed);
         self.outcome.printed.extend(outcome.printed);
         self.outcome.outfeed.extend(outcome.outfeed);
         Ok(())
