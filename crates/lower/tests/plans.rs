@@ -2,6 +2,8 @@
 //!
 //! A change of lowering shows here as a difference that a reader can judge. `ARTIFACT_BLESS=1` rewrites what differs.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 
 use artifact_dims::{Expr, Scope, Variable};
