@@ -2,7 +2,11 @@
 //!
 //! A change of lowering shows here as a difference that a reader can judge. `ARTIFACT_BLESS=1` rewrites what differs.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and is told by its environment to rewrite what it expects"
+)]
 
 use std::path::{Path, PathBuf};
 
@@ -39,10 +43,6 @@ fn plan(module: &Module, is_symbolic: bool) -> Plan {
     lower(&refined.module, refined.entry, &LowerOptions::default()).unwrap()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test is told by its environment to rewrite what it expects"
-)]
 fn is_blessed() -> bool {
     std::env::var_os("ARTIFACT_BLESS").is_some()
 }
