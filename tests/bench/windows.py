@@ -45,9 +45,9 @@ def window(ours, theirs, counts, processes):
         pair = [0.0, 0.0]
         for side in order:
             run, count = (ours, theirs)[side], counts[side]
-            if count > 1:
-                # The other side has taken the caches.
-                spent += run(1)
+            # The other side has taken the caches, and the second processor may have slept while it ran: the first call after that
+            # is several times slower on either side.
+            spent += run(1)
             nanoseconds = run(count)
             spent += nanoseconds
             pair[side] = nanoseconds / count
