@@ -15,6 +15,7 @@
     reason = "a command-line program talks to its user"
 )]
 
+mod bench;
 mod corpus;
 mod cross_check;
 mod export_check;
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 use failure::{Failure, Outcome};
 use workspace::Workspace;
 
-/// One task: its name, the options it takes, what it is for, and the function that does it.
+/// One task: its name, the options it takes, what it is for, and the function that does it. An option `--name VALUE` takes a value.
 #[derive(Debug)]
 struct Task {
     name: &'static str,
@@ -90,6 +91,12 @@ const TASKS: &[Task] = &[
         summary: "check that released artifacts never change; --add writes those of a new version",
         run: goldens::run,
     },
+    Task {
+        name: "bench",
+        options: &["cpu", "--filter NAME", "--json FILE", "--iterations N"],
+        summary: "compare the speed and memory of the CPU engine with XLA's",
+        run: bench::run,
+    },
 ];
 
 fn main() -> ExitCode {
@@ -115,16 +122,29 @@ fn dispatch(arguments: &[String]) -> Outcome {
     let Some(task) = TASKS.iter().find(|task| task.name == name) else {
         return Err(Failure::new(format!("no task named `{name}`\n\n{}", usage())));
     };
-    if let Some(unknown) = options
-        .iter()
-        .find(|option| !task.options.contains(&option.as_str()))
-    {
+    if let Some(unknown) = unknown_option(task, options) {
         return Err(Failure::new(format!(
             "task `{name}` takes no `{unknown}`; it takes: [{}]",
             task.options.join(", ")
         )));
     }
     (task.run)(&Workspace::enter()?, options)
+}
+
+/// The first word that is neither an option of the task nor the value of one.
+fn unknown_option<'a>(task: &Task, words: &'a [String]) -> Option<&'a String> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let valued = |option: &&str| option.split_once(' ').is_some_and(|(name, _)| name == word);
+        let is_known = match task.options.iter().any(valued) {
+            true => words.next().is_some(),
+            false => task.options.contains(&word.as_str()),
+        };
+        if !is_known {
+            return Some(word);
+        }
+    }
+    None
 }
 
 fn usage() -> String {
@@ -134,4 +154,33 @@ fn usage() -> String {
         text.push_str(&format!("  {invocation:<24} {}\n", task.summary));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_known_and_values_are_not_options() {
+        let task = Task {
+            name: "task",
+            options: &["cpu", "--filter NAME", "--check"],
+            summary: "",
+            run: |_, _| Ok(()),
+        };
+        let check = |words: &str, want: Option<&str>| {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(
+                unknown_option(&task, &words).map(String::as_str),
+                want,
+                "{words:?}"
+            );
+        };
+        check("", None);
+        check("cpu --filter --other --check", None);
+        check("cpu --filter", Some("--filter"));
+        check("--other", Some("--other"));
+        check("--check sort", Some("sort"));
+        check("NAME", Some("NAME"));
+    }
 }
