@@ -43,7 +43,7 @@ fn the_engine_has_a_name() {
     with("warp")
         .expect(2)
         .says("ARTIFACT_ENGINE is \"warp\"")
-        .says("the engines are `reference`");
+        .says("the engines are `cpu`, `reference`");
     // What the command line says counts.
     let mut command = artifact();
     command.env("ARTIFACT_ENGINE", "warp").arg("check").arg(&program);

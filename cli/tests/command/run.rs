@@ -120,10 +120,20 @@ fn a_run_that_never_ends_can_be_bounded() {
 }
 "#,
     );
-    run(&[&"run", &program, &"--max-steps", &"1000"])
+    run(&[
+        &"run",
+        &program,
+        &"--engine",
+        &"reference",
+        &"--max-steps",
+        &"1000",
+    ])
+    .expect(3)
+    .says("1000")
+    .says("--max-steps");
+    run(&[&"run", &program, &"--time-limit", &"0.1"])
         .expect(3)
-        .says("1000")
-        .says("--max-steps");
+        .says("runs for more than 0.1 seconds");
     run(&[&"run", &program, &"--max-bytes", &"3"])
         .expect(3)
         .says("--memory-limit");

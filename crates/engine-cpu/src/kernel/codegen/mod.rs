@@ -39,6 +39,8 @@ pub(crate) struct Compiler {
     isa: OwnedTargetIsa,
     context: Context,
     builder: FunctionBuilderContext,
+    /// Whether people will read the code.
+    is_read: bool,
 }
 
 /// What went wrong in the code generator. It is a defect of ours, since kernels are well-formed.
@@ -70,6 +72,7 @@ impl Compiler {
             isa,
             context: Context::new(),
             builder: FunctionBuilderContext::new(),
+            is_read: false,
         })
     }
 
@@ -81,6 +84,7 @@ impl Compiler {
         phase: &Phase,
     ) -> Result<Vec<u8>, CodegenError> {
         self.context.clear();
+        self.context.want_disasm = self.is_read;
         self.context.func = Function::with_name_signature(UserFuncName::default(), phase_signature());
         let config = self.isa.frontend_config();
         emit(
@@ -108,9 +112,9 @@ impl Compiler {
         program: &Program,
         phase: &Phase,
     ) -> Result<String, CodegenError> {
-        self.context.want_disasm = true;
+        self.is_read = true;
         let outcome = self.phase(kernel, program, phase);
-        self.context.want_disasm = false;
+        self.is_read = false;
         outcome?;
         let text = self.context.compiled_code().and_then(|code| code.vcode.clone());
         Ok(text.unwrap_or_default())
