@@ -3,18 +3,29 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
+use memmap2::MmapMut;
+
 use crate::error::CpuError;
 
 /// Alignment of every buffer.
 pub(crate) const ALIGNMENT: usize = 64;
-/// From this size on memory is aligned to huge pages, which the system then may use.
-const HUGE_PAGE: usize = 2 << 20;
+/// From this size on memory is mapped in pages as large as the system has.
+const MAPPED_BYTES: usize = 1 << 20;
 
 /// A block of memory, zeroed when it is made.
 #[derive(Debug)]
 pub(crate) struct Block {
     data: NonNull<u8>,
-    layout: Layout,
+    bytes: usize,
+    memory: Memory,
+}
+
+/// What a block lies in.
+#[derive(Debug)]
+enum Memory {
+    Heap(Layout),
+    /// Pages of its own, as large as the system has.
+    Mapped(#[expect(dead_code, reason = "it is held for its pages, which `data` points to")] MmapMut),
 }
 
 // SAFETY: a block is plain memory that its owner has alone.
@@ -25,13 +36,29 @@ unsafe impl Sync for Block {}
 impl Block {
     /// Memory of so many bytes.
     pub(crate) fn new(bytes: usize) -> Result<Self, CpuError> {
-        let alignment = if bytes >= HUGE_PAGE { HUGE_PAGE } else { ALIGNMENT };
         let refused = || CpuError::memory(bytes as u64);
-        let layout = Layout::from_size_align(bytes.max(1), alignment).map_err(|_| refused())?;
+        let bytes = bytes.max(1);
+        if bytes >= MAPPED_BYTES {
+            let mut map = MmapMut::map_anon(bytes).map_err(|_| refused())?;
+            // A system without large pages serves with others.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(memmap2::Advice::HugePage);
+            let data = NonNull::new(map.as_mut_ptr()).ok_or_else(refused)?;
+            return Ok(Self {
+                data,
+                bytes,
+                memory: Memory::Mapped(map),
+            });
+        }
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| refused())?;
         // SAFETY: the layout has a size.
         let data = unsafe { alloc_zeroed(layout) };
         let data = NonNull::new(data).ok_or_else(refused)?;
-        Ok(Self { data, layout })
+        Ok(Self {
+            data,
+            bytes,
+            memory: Memory::Heap(layout),
+        })
     }
 
     /// Its first byte.
@@ -41,14 +68,16 @@ impl Block {
 
     /// How many bytes it has.
     pub(crate) const fn bytes(&self) -> usize {
-        self.layout.size()
+        self.bytes
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: it was allocated with this layout.
-        unsafe { dealloc(self.data.as_ptr(), self.layout) }
+        if let Memory::Heap(layout) = self.memory {
+            // SAFETY: it was allocated with this layout.
+            unsafe { dealloc(self.data.as_ptr(), layout) }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use artifact_core::blob::Blob;
 use artifact_core::limit::{Limit, LimitExceeded};
 use artifact_ir::literal::{Literal, LiteralError};
 use artifact_ir::types::{ElementType, TensorType};
+use memmap2::MmapMut;
 
 /// Alignment in bytes of every buffer that is allocated here: a cache line, and the widest vector.
 pub const ALIGNMENT: usize = 64;
@@ -49,11 +50,44 @@ impl From<LimitExceeded> for BufferError {
     }
 }
 
+/// From so many bytes on, memory is mapped in pages as large as the system has, which costs memory-bound work a part of its time.
+const MAPPED_BYTES: usize = 1 << 20;
+
 /// Bytes that begin at a multiple of [`ALIGNMENT`], in memory that is somewhat larger.
 struct AlignedBytes {
-    memory: Vec<u8>,
+    memory: Memory,
     start: usize,
     length: usize,
+}
+
+/// Zeroed memory.
+enum Memory {
+    Heap(Vec<u8>),
+    Mapped(MmapMut),
+}
+
+impl Memory {
+    fn mapped(bytes: usize) -> std::io::Result<Self> {
+        let map = MmapMut::map_anon(bytes)?;
+        // A system without large pages serves with others.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Ok(Self::Mapped(map))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Heap(bytes) => bytes,
+            Self::Mapped(map) => map,
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Heap(bytes) => bytes,
+            Self::Mapped(map) => map,
+        }
+    }
 }
 
 impl AlignedBytes {
@@ -61,6 +95,15 @@ impl AlignedBytes {
         BUFFER_BYTES.check(length)?;
         let no_memory = || BufferError::Memory(length);
         let length = usize::try_from(length).map_err(|_| no_memory())?;
+        if length >= MAPPED_BYTES {
+            // A page begins at a multiple of every alignment that is asked for.
+            let memory = Memory::mapped(length).map_err(|_| no_memory())?;
+            return Ok(Self {
+                memory,
+                start: 0,
+                length,
+            });
+        }
         let bytes = length.checked_add(ALIGNMENT - 1).ok_or_else(no_memory)?;
         // Memory that the system zeroes itself is had by a macro that aborts where there is none, so that is asked first.
         Vec::<u8>::new()
@@ -68,6 +111,7 @@ impl AlignedBytes {
             .map_err(|_| no_memory())?;
         let memory = vec![0; bytes];
         let start = memory.as_ptr().align_offset(ALIGNMENT);
+        let memory = Memory::Heap(memory);
         Ok(Self {
             memory,
             start,
@@ -78,7 +122,7 @@ impl AlignedBytes {
 
 impl AsRef<[u8]> for AlignedBytes {
     fn as_ref(&self) -> &[u8] {
-        &self.memory[self.start..][..self.length]
+        &self.memory.bytes()[self.start..][..self.length]
     }
 }
 
@@ -220,7 +264,8 @@ impl Buffer {
         match &mut self.storage {
             Storage::Own(bytes) => {
                 let own = Arc::get_mut(bytes)?;
-                Some(&mut own.memory[own.start..][..own.length])
+                let (start, length) = (own.start, own.length);
+                Some(&mut own.memory.bytes_mut()[start..][..length])
             }
             Storage::Shared(_) => None,
         }

@@ -126,7 +126,11 @@ impl<'m> Tracer<'m> {
         let carried = inits.into_iter().zip(tensors).zip(next);
         let carried = carried
             .filter(|((init, tensor), _)| init != tensor)
-            .map(|((init, tensor), next)| Carried { init, tensor, next })
+            .map(|((init, tensor), next)| Carried { init, tensor, next });
+        let carried: Vec<Carried> = carried.collect();
+        let carried = carried
+            .into_iter()
+            .filter(|one| !self.stays_constant(one))
             .collect();
         self.push(
             ItemKind::While {
@@ -139,6 +143,20 @@ impl<'m> Tracer<'m> {
             op.source,
         );
         Ok(values)
+    }
+
+    /// Whether a loop carries one constant from its beginning to its end: then the tensor is that constant.
+    fn stays_constant(&mut self, one: &Carried) -> bool {
+        let [init, next] = [one.init, one.next].map(|tensor| &self.tensors[tensor].definition);
+        let is_same = match (init, next) {
+            (Definition::Literal(init), Definition::Literal(next)) => init == next,
+            (Definition::Splat(init), Definition::Splat(next)) => init == next,
+            _ => false,
+        };
+        if is_same {
+            self.tensors[one.tensor].definition = init.clone();
+        }
+        is_same
     }
 
     /// Whether values that must have one shape have several.

@@ -2,12 +2,12 @@
 
 use artifact_ir::literal::Literal;
 use artifact_ir::module::Operation;
-use artifact_ir::op::{Chlo, Contraction, Creation, Elementwise, Op, Reduction, Sharding, Testing};
+use artifact_ir::op::{Chlo, Contraction, Creation, Elementwise, Indexing, Op, Reduction, Sharding, Testing};
 use artifact_ir::types::{Element, TensorType};
 
 use super::{Frame, Tracer};
 use crate::error::LowerError;
-use crate::graph::{Definition, Dimensions, ItemKind, TensorId, Value};
+use crate::graph::{Definition, Dimensions, Item, ItemKind, TensorId, Value};
 use crate::region;
 use crate::view::View;
 
@@ -34,6 +34,7 @@ impl<'m> Tracer<'m> {
             ) => {
                 return frame.operands(op);
             }
+            Op::Indexing(Indexing::Scatter(_)) if op.results.len() == 1 => return self.scatter(frame, op),
             Op::Testing(Testing::Probe(_)) => {
                 // What it records is read by other operations, all of which one run of the evaluator must do.
                 return Err(LowerError::unsupported(
@@ -67,6 +68,45 @@ impl<'m> Tracer<'m> {
             results: results.clone(),
         };
         self.push(kind, op.op.name(), op.source);
+        Ok(results)
+    }
+
+    /// An update of a copy of its operand, which need not be a copy where nothing else needs the operand.
+    fn scatter(&mut self, frame: &Frame<'m>, op: &Operation) -> Result<Vec<Value>, LowerError> {
+        let results = self.other(frame, op)?;
+        let (Some(Value::Tensor(result)), Some(base)) = (results.first(), op.operands.first()) else {
+            return Ok(results);
+        };
+        let (result, base) = (*result, frame.tensor(*base)?);
+        let Some(sequence) = self.sequences.last_mut() else {
+            return Ok(results);
+        };
+        let Some(Item {
+            kind: ItemKind::Operation { operands, .. },
+            ..
+        }) = sequence.items.last_mut()
+        else {
+            return Ok(results);
+        };
+        if self.tensors[base].dims == self.tensors[result].dims
+            && let Some(operand) = operands.first_mut()
+        {
+            *operand = Value::Tensor(result);
+            let copy = ItemKind::Write {
+                base: Some(base),
+                parts: Vec::new(),
+                result,
+            };
+            let place = sequence.items.len() - 1;
+            sequence.items.insert(
+                place,
+                Item {
+                    kind: copy,
+                    name: op.op.name().to_owned(),
+                    source: op.source,
+                },
+            );
+        }
         Ok(results)
     }
 
