@@ -5,12 +5,40 @@ use std::sync::Arc;
 use artifact_cpu_routine::combine::{Combine, Combiner};
 use artifact_cpu_routine::{gather as gathering, scatter as scattering};
 use artifact_ir::attribute::{GatherDimensionNumbers, ScatterDimensionNumbers};
-use artifact_ir::op::{Gather, Scatter};
+use artifact_ir::op::{DynamicGather, Gather, Scatter};
 use smallvec::SmallVec;
 
 use super::regions::combine;
 use super::{Array, BoundRoutine, Hands, Routine, Site, positions};
 use crate::error::CpuError;
+use crate::launch::integer;
+
+/// Sizes of slices: attributes of the program, or an operand.
+#[derive(Debug)]
+enum SliceSizes {
+    Known(Vec<usize>),
+    Operand(Array),
+}
+
+impl SliceSizes {
+    /// # Safety
+    /// `buffers` must point to the buffers of the plan that it was bound for.
+    unsafe fn get(&self, buffers: &[*mut u8]) -> SmallVec<[usize; 6]> {
+        match self {
+            Self::Known(sizes) => SmallVec::from_slice(sizes),
+            Self::Operand(array) => {
+                let width = array.element.bytes();
+                let element = |index: usize| buffers[array.buffer].wrapping_add(index * width);
+                // SAFETY: the array has so many integers.
+                let size = |index: usize| unsafe { integer(element(index), array.element) };
+                let sizes = 0..array.shape.first().copied().unwrap_or(0);
+                sizes
+                    .map(|index| usize::try_from(size(index)).unwrap_or(usize::MAX))
+                    .collect()
+            }
+        }
+    }
+}
 
 #[derive(Debug)]
 struct BoundGather {
@@ -20,7 +48,7 @@ struct BoundGather {
     index_batching: Vec<usize>,
     start_index_map: Vec<usize>,
     index_vector_dim: usize,
-    slice_sizes: Vec<usize>,
+    slice_sizes: SliceSizes,
     operand: Array,
     indices: Array,
     out: Array,
@@ -28,6 +56,8 @@ struct BoundGather {
 
 impl Routine for BoundGather {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
+        // SAFETY: the caller's promise.
+        let slice_sizes = unsafe { self.slice_sizes.get(hands.buffers) };
         let dimensions = gathering::Dimensions {
             offset: &self.offset,
             collapsed: &self.collapsed,
@@ -35,7 +65,7 @@ impl Routine for BoundGather {
             index_batching: &self.index_batching,
             start_index_map: &self.start_index_map,
             index_vector_dim: self.index_vector_dim,
-            slice_sizes: &self.slice_sizes,
+            slice_sizes: &slice_sizes,
         };
         let Hands {
             buffers, parallel, ..
@@ -57,6 +87,22 @@ impl Routine for BoundGather {
 
 pub(super) fn gather(site: &Site<'_>, gather: &Gather) -> Option<BoundRoutine> {
     let ([operand, indices], out) = site.fixed()?;
+    let sizes = SliceSizes::Known(positions(&gather.slice_sizes));
+    bind_gather(&gather.dimension_numbers, sizes, [operand, indices, out])
+}
+
+pub(super) fn dynamic_gather(site: &Site<'_>, gather: &DynamicGather) -> Option<BoundRoutine> {
+    let ([operand, indices, sizes], out) = site.fixed()?;
+    let is_integer = sizes.element.is_integer() && sizes.element.bits() >= 8;
+    let sizes = is_integer.then_some(SliceSizes::Operand(sizes))?;
+    bind_gather(&gather.dimension_numbers, sizes, [operand, indices, out])
+}
+
+fn bind_gather(
+    numbers: &GatherDimensionNumbers,
+    slice_sizes: SliceSizes,
+    [operand, indices, out]: [Array; 3],
+) -> Option<BoundRoutine> {
     let GatherDimensionNumbers {
         offset_dims,
         collapsed_slice_dims,
@@ -64,7 +110,7 @@ pub(super) fn gather(site: &Site<'_>, gather: &Gather) -> Option<BoundRoutine> {
         start_indices_batching_dims,
         start_index_map,
         index_vector_dim,
-    } = &gather.dimension_numbers;
+    } = numbers;
     if !indices.element.is_integer() || indices.element.bits() < 8 {
         return None;
     }
@@ -75,7 +121,7 @@ pub(super) fn gather(site: &Site<'_>, gather: &Gather) -> Option<BoundRoutine> {
         index_batching: positions(start_indices_batching_dims),
         start_index_map: positions(start_index_map),
         index_vector_dim: usize::try_from(*index_vector_dim).ok()?,
-        slice_sizes: positions(&gather.slice_sizes),
+        slice_sizes,
         operand,
         indices,
         out,

@@ -128,6 +128,7 @@ pub(crate) fn bind(
     };
     match &op.op {
         Op::Indexing(Indexing::Gather(gather)) => indexing::gather(&site, gather),
+        Op::Indexing(Indexing::DynamicGather(gather)) => indexing::dynamic_gather(&site, gather),
         Op::Indexing(Indexing::Scatter(scatter)) => indexing::scatter(&site, scatter),
         Op::Reduction(Reduction::Sort(own)) => sort::sort(&site, own),
         Op::Chlo(Chlo::TopK(_)) => sort::top_k(&site),

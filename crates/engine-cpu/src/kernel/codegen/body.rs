@@ -10,7 +10,7 @@ use cranelift_codegen::ir::types::{F32, F64, I8, I8X16, I16, I32, I32X4, I64, I6
 use cranelift_codegen::ir::{Endianness, InstBuilder as _, MemFlagsData, Value};
 use cranelift_frontend::FunctionBuilder;
 
-use super::vector_type;
+use super::{lanes, vector_type};
 
 /// How values of a loop are held. Booleans are masks of all ones in vectors, and a byte of 0 or 1 alone.
 #[derive(Clone, Copy)]
@@ -149,7 +149,13 @@ impl Lanes {
                     op: Op::Binary(op), ..
                 },
                 [a, b],
-            ) => self.binary(builder, op, of(0), *a, *b),
+            ) => match lanes::bound(kernel, id).filter(|_| element.is_float()) {
+                Some(bound) if matches!(op, Binary::Maximum | Binary::Minimum) => {
+                    let (value, bound) = if bound == 0 { (*b, *a) } else { (*a, *b) };
+                    self.bounded(builder, *element, matches!(op, Binary::Maximum), value, bound)
+                }
+                _ => self.binary(builder, op, of(0), *a, *b),
+            },
             (
                 InstrKind::Apply {
                     op: Op::Unary(op), ..
@@ -190,9 +196,6 @@ impl Lanes {
             Binary::Subtract if is_float => builder.ins().fsub(a, b),
             Binary::Multiply if is_float => builder.ins().fmul(a, b),
             Binary::Divide => builder.ins().fdiv(a, b),
-            Binary::Maximum | Binary::Minimum if is_float => {
-                self.float_extreme(builder, element, matches!(op, Binary::Maximum), a, b)
-            }
             Binary::Maximum | Binary::Minimum => {
                 let greater = if element.is_signed_integer() {
                     IntCC::SignedGreaterThan
@@ -216,32 +219,23 @@ impl Lanes {
         }
     }
 
-    /// The larger or the smaller of two floats: NaN wins, and of two zeros the right one.
-    fn float_extreme(
+    /// The larger or the smaller of a float and a constant that decides by one comparison: where it does not, the float is taken,
+    /// NaN included.
+    fn bounded(
         self,
         builder: Builder<'_, '_>,
         element: ElementType,
         is_maximum: bool,
-        a: Value,
-        b: Value,
+        value: Value,
+        bound: Value,
     ) -> Value {
         let wins = if is_maximum {
-            FloatCC::GreaterThan
+            FloatCC::UnorderedOrGreaterThan
         } else {
-            FloatCC::LessThan
+            FloatCC::UnorderedOrLessThan
         };
-        let first = builder.ins().fcmp(wins, a, b);
-        let extreme = self.choose(builder, element, first, a, b);
-        // Where they are equal they are the same, but for the sign of zero.
-        let equal = builder.ins().fcmp(FloatCC::Equal, a, b);
-        let joined = if is_maximum {
-            builder.ins().band(a, b)
-        } else {
-            builder.ins().bor(a, b)
-        };
-        let extreme = self.choose(builder, element, equal, joined, extreme);
-        let is_nan = builder.ins().fcmp(FloatCC::Unordered, a, a);
-        self.choose(builder, element, is_nan, a, extreme)
+        let wins = builder.ins().fcmp(wins, value, bound);
+        self.choose(builder, element, wins, value, bound)
     }
 
     fn unary(self, builder: Builder<'_, '_>, op: &Unary, element: ElementType, a: Value) -> Value {

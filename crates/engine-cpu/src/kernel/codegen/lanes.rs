@@ -31,6 +31,10 @@ pub(crate) fn form(kernel: &Kernel, id: InstrId) -> Option<Form> {
         InstrKind::Input(_) | InstrKind::Constant(_) | InstrKind::Reduce { .. } => None,
         InstrKind::MultiplyAdd(_) => float_width(instr.element).map(Form::Width),
         InstrKind::Apply { op, operands } => {
+            if let (Op::Binary(Binary::Maximum | Binary::Minimum), true) = (op, instr.element.is_float()) {
+                // Of two values, a routine finds it sooner: neither NaN nor the sign of zero may be lost.
+                bound(kernel, id)?;
+            }
             let elements: Vec<ElementType> = operands
                 .iter()
                 .map(|operand| kernel.body[operand.index()].element)
@@ -38,6 +42,31 @@ pub(crate) fn form(kernel: &Kernel, id: InstrId) -> Option<Form> {
             applied(op, &elements, instr.element)
         }
     }
+}
+
+/// The operand of a maximum or minimum of floats that is a constant which decides by one comparison: no NaN, and no zero of the
+/// sign that loses.
+pub(crate) fn bound(kernel: &Kernel, id: InstrId) -> Option<usize> {
+    let InstrKind::Apply { op, operands } = &kernel.body[id.index()].kind else {
+        return None;
+    };
+    let decides = |operand: &InstrId| {
+        let instr = &kernel.body[operand.index()];
+        let InstrKind::Constant(bytes) = &instr.kind else {
+            return false;
+        };
+        let value = match (instr.element, bytes.as_slice()) {
+            (ElementType::F32, [a, b, c, d]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
+            (ElementType::F64, bytes) => bytes.try_into().map_or(f64::NAN, f64::from_le_bytes),
+            _ => f64::NAN,
+        };
+        let loses = match op {
+            Op::Binary(Binary::Maximum) => value.is_sign_negative(),
+            _ => value.is_sign_positive(),
+        };
+        !value.is_nan() && !(value == 0.0 && loses)
+    };
+    operands.iter().position(decides)
 }
 
 const fn float_width(element: ElementType) -> Option<usize> {
