@@ -64,7 +64,7 @@ pub(crate) fn bound(kernel: &Kernel, id: InstrId) -> Option<usize> {
             Op::Binary(Binary::Maximum) => value.is_sign_negative(),
             _ => value.is_sign_positive(),
         };
-        !value.is_nan() && !(value == 0.0 && loses)
+        !(value.is_nan() || value == 0.0 && loses)
     };
     operands.iter().position(decides)
 }
