@@ -61,6 +61,8 @@ pub(crate) struct Phase {
     /// Whether it runs over the rows alone, or over their columns.
     pub(crate) level: Level,
     pub(crate) stages: Vec<Stage>,
+    /// The slots that its stages use, ascending.
+    pub(crate) used: Vec<usize>,
     /// Reductions that end with it.
     pub(crate) reduces: Vec<Reduce>,
 }
@@ -100,6 +102,22 @@ pub(crate) enum Stage {
         operation: usize,
         slots: Vec<usize>,
     },
+}
+
+impl Stage {
+    /// The slots that it reads and writes.
+    pub(crate) fn slots(&self) -> Vec<usize> {
+        match self {
+            Self::Call { slots, .. } | Self::Evaluate { slots, .. } => slots.clone(),
+            Self::Loop(own) => {
+                let loads = own.ops.iter().filter_map(|op| match op.kind {
+                    LoopKind::Load(slot) | LoopKind::LoadRow(slot) => Some(slot),
+                    LoopKind::Constant(_) | LoopKind::Apply(..) => None,
+                });
+                loads.chain(own.stores.iter().map(|(_, slot)| *slot)).collect()
+            }
+        }
+    }
 }
 
 /// Operations that are compiled into one loop.

@@ -14,10 +14,11 @@ use super::program::{Loop, LoopKind, LoopOp, Phase, Program, Reduce, Slot, SlotK
 
 /// Operations of a compiled loop at most: more would not find registers.
 const LOOP_OPS_MAX: usize = 32;
-/// Bytes of the first-level cache that the arrays of a rectangle may take.
-const TILE_BYTES: usize = 24 << 10;
+/// Bytes that the arrays of a rectangle may take together: a few first-level caches, of which each stage goes through one or two
+/// arrays. Smaller rectangles lose more by their number than they win.
+const TILE_BYTES: usize = 96 << 10;
 /// Elements of a rectangle, between these.
-const TILE_MIN: usize = 256;
+const TILE_MIN: usize = 1024;
 const TILE_MAX: usize = 4096;
 
 /// Schedules a kernel. `evaluated` collects the operations that have no routine.
@@ -196,9 +197,12 @@ impl Scheduler<'_> {
         let mut pass = Pass::new(self, time, level);
         pass.run();
         let Pass { stages, reduces, .. } = pass;
+        let used: BTreeSet<usize> = stages.iter().flat_map(Stage::slots).collect();
+        let used = used.into_iter().collect();
         (!stages.is_empty()).then_some(Phase {
             level,
             stages,
+            used,
             reduces,
         })
     }

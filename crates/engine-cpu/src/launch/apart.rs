@@ -81,7 +81,7 @@ impl Run<'_> {
                 column: rows.first,
                 columns: rows.count,
             };
-            self.side_rectangle(desk, code, rows.outer, rectangle);
+            self.side_rectangle(desk, phase, code, rows.outer, rectangle);
             row += count;
         }
         for reduce in &phase.reduces {
@@ -100,9 +100,17 @@ impl Run<'_> {
         unsafe { self.machine.run(reduce.init, count, LANES, &[lanes]) };
     }
 
-    fn side_rectangle(&self, desk: &mut Desk, code: super::PhaseFn, outer: usize, rectangle: Rectangle) {
+    fn side_rectangle(
+        &self,
+        desk: &mut Desk,
+        phase: &Phase,
+        code: super::PhaseFn,
+        outer: usize,
+        rectangle: Rectangle,
+    ) {
         let program = &self.kernel.program;
-        for (index, slot) in program.slots.iter().enumerate() {
+        let used = || phase.used.iter().map(|index| (*index, &program.slots[*index]));
+        for (index, slot) in used() {
             match slot.kind {
                 SlotKind::Input(Level::Element) => {
                     self.bring(desk, index, self.outer_base(index, outer), rectangle)
@@ -124,7 +132,7 @@ impl Run<'_> {
                 rectangle.columns,
             )
         };
-        for (index, slot) in program.slots.iter().enumerate() {
+        for (index, slot) in used() {
             if slot.kind == SlotKind::Output(Level::Element) {
                 self.send(
                     desk,

@@ -84,15 +84,23 @@ impl Run<'_> {
                 column,
                 columns,
             };
-            self.rectangle(desk, code, rows.outer, rectangle);
+            self.rectangle(desk, phase, code, rows.outer, rectangle);
             column += columns;
         }
     }
 
     /// One pass over one rectangle.
-    fn rectangle(&self, desk: &mut Desk, code: super::PhaseFn, outer: usize, rectangle: Rectangle) {
+    fn rectangle(
+        &self,
+        desk: &mut Desk,
+        phase: &Phase,
+        code: super::PhaseFn,
+        outer: usize,
+        rectangle: Rectangle,
+    ) {
         let program = &self.kernel.program;
-        for (index, slot) in program.slots.iter().enumerate() {
+        let used = || phase.used.iter().map(|index| (*index, &program.slots[*index]));
+        for (index, slot) in used() {
             let base = || self.outer_base(index, outer);
             match slot.kind {
                 SlotKind::Input(Level::Element) => self.bring(desk, index, base(), rectangle),
@@ -120,7 +128,7 @@ impl Run<'_> {
                 rectangle.columns,
             )
         };
-        for (index, slot) in program.slots.iter().enumerate() {
+        for (index, slot) in used() {
             if slot.kind == SlotKind::Output(Level::Element) {
                 self.send(
                     desk,

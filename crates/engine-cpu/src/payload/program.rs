@@ -43,6 +43,8 @@ fn write_program(program: &Program, entries: &[usize], writer: &mut Writer) {
     for (phase, entry) in program.phases.iter().zip(entries) {
         writer.u8(u8::from(phase.level == Level::Element));
         writer.u64(*entry as u64);
+        writer.count(phase.used.len());
+        phase.used.iter().for_each(|slot| writer.u32(*slot as u32));
         writer.count(phase.reduces.len());
         phase
             .reduces
@@ -148,10 +150,16 @@ fn read_program(reader: &mut Reader<'_>) -> Result<(Program, Vec<usize>), Malfor
     for _ in 0..reader.count(17)? {
         let level = level(reader.u8()?);
         entries.push(usize::try_from(reader.u64()?).unwrap_or(usize::MAX));
+        let used = (0..reader.count(4)?).map(|_| Ok(reader.u32()? as usize));
+        let used = used.collect::<Result<Vec<usize>, Malformed>>()?;
+        if used.iter().any(|slot| *slot >= slots.len()) {
+            return Err(reader.malformed("an array that is not there"));
+        }
         let reduces = (0..reader.count(19)?).map(|_| read_reduce(reader, slots.len()));
         phases.push(Phase {
             level,
             stages: Vec::new(),
+            used,
             reduces: reduces.collect::<Result<_, _>>()?,
         });
     }
