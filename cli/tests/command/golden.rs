@@ -39,27 +39,38 @@ fn inspected(file: &Path) -> Value {
     serde_json::from_str(&shown).unwrap()
 }
 
-/// Runs an artifact on the inputs beside `golden`, and compares with the results there. One of them is the position of the largest
-/// of numbers that differ by their last bit, which only the engine that it was compared with first has to find.
+/// Runs an artifact on the inputs beside `golden` with every engine, and compares with the results there.
 fn runs(file: &Path, golden: &Path) {
     let beside = |suffix: &str| golden.with_extension(suffix);
     let (inputs, expected) = (beside("inputs.npz"), beside("expected.npz"));
-    run(&[
-        &"run",
-        &file,
-        &"--engine",
-        &"reference",
-        &"--inputs",
-        &inputs,
-        &"--expect",
-        &expected,
-        &"--rtol",
-        &"1e-5",
-        &"--atol",
-        &"1e-5",
-    ])
-    .expect(0)
-    .says("results agree");
+    // One of its results is the position of the largest of numbers that differ by their last bit: the evaluator alone, in whose
+    // order they were summed, has to find the one that is stored.
+    let is_ambiguous = golden.file_stem().is_some_and(|name| name == "symbolic_rows");
+    for engine in ["reference", "cpu"] {
+        let ended = run(&[
+            &"run",
+            &file,
+            &"--engine",
+            &engine,
+            &"--inputs",
+            &inputs,
+            &"--expect",
+            &expected,
+            &"--rtol",
+            &"1e-5",
+            &"--atol",
+            &"1e-5",
+        ]);
+        if is_ambiguous && engine == "cpu" {
+            assert!(
+                ended.out.contains("2 of 3 results agree") || ended.out.contains("3 of 3"),
+                "{}",
+                ended.out
+            );
+        } else {
+            ended.expect(0).says("results agree");
+        }
+    }
 }
 
 /// The trust file beside `golden`: versions before 1.0 have no seals.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use artifact_core::entity::EntityId as _;
 use artifact_engine::{Profile, ProfileStep, Work};
-use artifact_lower::plan::{Access, Operand, Plan, Source, Step, StepKind};
+use artifact_lower::plan::{Access, Operand, Source, Step, StepKind};
 
 use crate::instance::{Binding, Instance};
 
@@ -39,22 +39,20 @@ impl<'a> Recorder<'a> {
         let total = self.start.elapsed();
         let plan = &self.instance.loaded.plan;
         let mut steps = Vec::new();
-        self.collect(plan, &plan.steps, &mut steps);
+        self.collect(&plan.steps, &mut steps);
         Profile { steps, total }
     }
 
-    fn collect(&self, plan: &Plan, steps: &[Step], found: &mut Vec<ProfileStep>) {
+    fn collect(&self, steps: &[Step], found: &mut Vec<ProfileStep>) {
         for step in steps {
             match &step.kind {
                 // Their time is that of the steps within.
                 StepKind::While { condition, body, .. } => {
-                    self.collect(plan, condition, found);
-                    self.collect(plan, body, found);
+                    self.collect(condition, found);
+                    self.collect(body, found);
                 }
                 StepKind::Case { branches, .. } => {
-                    branches
-                        .iter()
-                        .for_each(|branch| self.collect(plan, branch, found));
+                    branches.iter().for_each(|branch| self.collect(branch, found));
                 }
                 StepKind::Launch(_)
                 | StepKind::Product(_)
@@ -64,7 +62,7 @@ impl<'a> Recorder<'a> {
                     if calls == 0 {
                         continue;
                     }
-                    let work = self.work(plan, step);
+                    let work = self.work(step);
                     let work = Work {
                         bytes: work.bytes.saturating_mul(calls),
                         flops: work.flops.saturating_mul(calls),
@@ -94,7 +92,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn work(&self, _plan: &Plan, step: &Step) -> Work {
+    fn work(&self, step: &Step) -> Work {
         let bytes = |id: &artifact_lower::plan::BufferId| self.binding.bound.buffers[id.index()].bytes as u64;
         let of = |access: &Access| bytes(&access.buffer);
         match &step.kind {
