@@ -34,6 +34,7 @@ mod odometer;
 pub mod pool;
 mod product;
 pub mod random;
+pub mod reduce;
 pub mod scatter;
 pub mod sort;
 pub mod view;

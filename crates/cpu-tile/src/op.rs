@@ -152,6 +152,31 @@ impl TileOp {
         registry().id(self)
     }
 
+    /// Keys are below this.
+    pub(crate) const KEYS: usize = 16 << 11;
+
+    /// A number that no other routine has: its kind, what it does, and its type, side by side.
+    pub(crate) const fn key(self) -> usize {
+        let (kind, what, ty) = match self {
+            Self::Unary(op, ty) => (0, op as usize, ty as usize),
+            Self::Binary(op, ty) => (1, op as usize, ty as usize),
+            Self::MultiplyAdd(ty) => (2, 0, ty as usize),
+            Self::Compare(direction, order, ty) => (3, 2 * direction as usize + order as usize, ty as usize),
+            Self::Select(width) => (4, 0, width as usize),
+            Self::Convert { from, to } => (5, from as usize, to as usize),
+            Self::Copy(width) => (6, 0, width as usize),
+            Self::Fill(width) => (7, 0, width as usize),
+            Self::Affine(ty) => (8, 0, ty as usize),
+            Self::GatherStrided(width) => (9, 0, width as usize),
+            Self::ScatterStrided(width) => (10, 0, width as usize),
+            Self::Transpose(width) => (11, 0, width as usize),
+            Self::Reduce(op, ty) => (12, op as usize, ty as usize),
+            Self::LanesInit(op, ty) => (13, op as usize, ty as usize),
+            Self::LanesCombine(op, ty) => (14, op as usize, ty as usize),
+        };
+        kind << 11 | what << 5 | ty
+    }
+
     /// The routine that computes an elementwise operation on elements of these types, all operands having as many elements.
     /// `None` if there is none, and for what is no elementwise operation.
     #[must_use]

@@ -7,8 +7,9 @@ use artifact_dims::Assignment;
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
+use artifact_ir::op::{Control, Op};
 use artifact_ir::types::{ElementType, TensorType, Type};
-use artifact_lower::plan::{Access, BufferId, Operand, Plan, Product, Step, StepKind, Storage};
+use artifact_lower::plan::{Access, BufferId, KernelId, Operand, Plan, Product, Step, StepKind, Storage};
 
 use crate::error::CpuError;
 use crate::launch::{self, BoundLaunch};
@@ -64,10 +65,11 @@ pub(crate) enum BoundKind {
         bytes: usize,
     },
     Routine(BoundRoutine),
-    Evaluate {
-        function: FunctionId,
-        operands: Vec<Operand>,
-        results: Vec<Operand>,
+    Evaluate(Evaluation),
+    /// A shape assertion: nothing is to do while a boolean holds; the evaluator says what does not.
+    Assert {
+        holds: usize,
+        otherwise: Box<Evaluation>,
     },
     While {
         condition: Vec<BoundStep>,
@@ -79,6 +81,14 @@ pub(crate) enum BoundKind {
         element: ElementType,
         branches: Vec<Vec<BoundStep>>,
     },
+}
+
+/// An operation that the evaluator does.
+#[derive(Debug)]
+pub(crate) struct Evaluation {
+    pub(crate) function: FunctionId,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) results: Vec<Operand>,
 }
 
 /// A product of known sizes: shapes and strides in bytes, and which dimensions are which.
@@ -227,10 +237,11 @@ impl Binder<'_> {
             }
             StepKind::Operation {
                 function,
+                regions,
                 operands,
                 results,
                 ..
-            } => self.operation(*function, operands, results)?,
+            } => self.operation(*function, regions, operands, results)?,
             StepKind::While {
                 condition,
                 predicate,
@@ -295,6 +306,7 @@ impl Binder<'_> {
     fn operation(
         &mut self,
         function: FunctionId,
+        regions: &[Option<KernelId>],
         operands: &[Operand],
         results: &[Operand],
     ) -> Result<BoundKind, CpuError> {
@@ -307,15 +319,31 @@ impl Binder<'_> {
             operands.iter().map(array).collect()
         };
         if let (Some(operands), Some(results)) = (of(operands), of(results))
-            && let Some(routine) = routine::bind(&self.library, function, &operands, &results)
+            && let Some(routine) = routine::bind(
+                self.loaded,
+                &self.library,
+                function,
+                [&operands, &results],
+                regions,
+            )
         {
             return Ok(BoundKind::Routine(routine));
         }
-        let (operands, results) = (operands.to_vec(), results.to_vec());
-        Ok(BoundKind::Evaluate {
+        let evaluation = Evaluation {
             function,
-            operands,
-            results,
+            operands: operands.to_vec(),
+            results: results.to_vec(),
+        };
+        Ok(match operands.first() {
+            Some(Operand::Array(holds, _))
+                if self.buffers[holds.index()].bytes == 1 && is_shape_assertion(&self.library, function) =>
+            {
+                BoundKind::Assert {
+                    holds: holds.index(),
+                    otherwise: Box::new(evaluation),
+                }
+            }
+            _ => BoundKind::Evaluate(evaluation),
         })
     }
 
@@ -358,6 +386,14 @@ impl Binder<'_> {
             Operand::Tuple(parts) => Type::Tuple(parts.iter().map(|part| self.type_of(part)).collect()),
         }
     }
+}
+
+fn is_shape_assertion(library: &Module, function: FunctionId) -> bool {
+    let op = library.functions[function].body.as_ref().and_then(|body| {
+        let first = body.blocks[body.entry_block()?].ops.first()?;
+        Some(&body.ops[*first].op)
+    });
+    matches!(op, Some(Op::Control(Control::CustomCall(call))) if call.call_target_name.as_str() == Some("shape_assertion"))
 }
 
 impl Bound {

@@ -7,6 +7,7 @@ use artifact_engine::{CompileOptions, EngineError, Program};
 use artifact_ir::op::Op;
 use artifact_lower::kernel::{InstrId, InstrKind, Kernel, Level};
 use artifact_lower::{LowerOptions, Plan, lower, text};
+use artifact_refine::Refined;
 use artifact_stablehlo::print::{PrintOptions, print_module};
 
 use crate::compile::{engine_error, refined};
@@ -36,34 +37,38 @@ pub enum Emit {
 /// As compiling the program; unsupported for a program that has no plan, because it is evaluated as a whole.
 pub fn dump(program: &Program, options: &CompileOptions, emit: Emit) -> Result<String, EngineError> {
     let refined = refined(program)?;
-    if emit == Emit::Refined {
-        return Ok(print_module(&refined.module, &PrintOptions::default()));
+    let plan = || planned(&refined, options);
+    match emit {
+        Emit::Refined => Ok(print_module(&refined.module, &PrintOptions::default())),
+        Emit::Plan => Ok(text::plan(&plan()?)),
+        Emit::Fused => Ok(text::kernels(&plan()?)),
+        Emit::Kernels => scheduled(&plan()?, &mut |_, _, _| Ok(String::new())),
+        Emit::Asm => machine_code(&plan()?, options),
     }
+}
+
+fn planned(refined: &Refined, options: &CompileOptions) -> Result<Plan, EngineError> {
     let lower_options = LowerOptions {
         contract: options.contraction,
     };
-    let plan = lower(&refined.module, refined.entry, &lower_options).map_err(|error| {
+    lower(&refined.module, refined.entry, &lower_options).map_err(|error| {
         EngineError::unsupported("the program has no plan, and is evaluated as a whole")
             .at(error.source_offset())
             .because(error)
+    })
+}
+
+fn machine_code(plan: &Plan, options: &CompileOptions) -> Result<String, EngineError> {
+    let target = Target::find(options.target.name()).ok_or_else(|| {
+        EngineError::unsupported(format!("the engine `cpu` has no target `{}`", options.target))
     })?;
-    match emit {
-        Emit::Refined | Emit::Plan => Ok(text::plan(&plan)),
-        Emit::Fused => Ok(text::kernels(&plan)),
-        Emit::Kernels => Ok(scheduled(&plan, &mut |_, _, _| Ok(String::new()))?),
-        Emit::Asm => {
-            let target = Target::find(options.target.name()).ok_or_else(|| {
-                EngineError::unsupported(format!("the engine `cpu` has no target `{}`", options.target))
-            })?;
-            let mut compiler = Compiler::new(target).map_err(|error| engine_error(&error.into()))?;
-            let mut code = |kernel: &Kernel, program: &Scheduled, phase: &Phase| {
-                compiler
-                    .disassembly(kernel, program, phase)
-                    .map_err(|error| engine_error(&error.into()))
-            };
-            scheduled(&plan, &mut code)
-        }
-    }
+    let mut compiler = Compiler::new(target).map_err(|error| engine_error(&error.into()))?;
+    let mut code = |kernel: &Kernel, program: &Scheduled, phase: &Phase| {
+        compiler
+            .disassembly(kernel, program, phase)
+            .map_err(|error| engine_error(&error.into()))
+    };
+    scheduled(plan, &mut code)
 }
 
 type PhaseText<'a> = dyn FnMut(&Kernel, &Scheduled, &Phase) -> Result<String, EngineError> + 'a;
@@ -74,7 +79,8 @@ fn scheduled(plan: &Plan, after: &mut PhaseText<'_>) -> Result<String, EngineErr
     let mut out = String::new();
     for (id, kernel) in plan.kernels.iter() {
         let program = schedule(kernel, &mut evaluated);
-        let _ = writeln!(out, "kernel {id:?} tile {} {{", program.tile);
+        let what = if program.moves { " moves" } else { "" };
+        let _ = writeln!(out, "kernel {id:?} tile {}{what} {{", program.tile);
         for (index, slot) in program.slots.iter().enumerate() {
             let _ = writeln!(out, "  s{index}: {}", slot_text(slot));
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use artifact_core::blob::Blob;
 use artifact_core::entity::EntityId as _;
+use artifact_cpu_routine::copy::copy;
 use artifact_cpu_routine::dot::{Dimensions, dot_general};
 use artifact_cpu_routine::pool::Parallel;
 use artifact_cpu_routine::view::{View, ViewMut};
@@ -13,12 +14,11 @@ use artifact_eval::tensor::Tensor;
 use artifact_eval::{CheckFailure, Options, Outcome, Value, evaluate};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
-use artifact_ir::module::FunctionId;
-use artifact_ir::types::Type;
+use artifact_ir::types::{ElementType, Type};
 use artifact_lower::plan::Operand;
 use smallvec::SmallVec;
 
-use crate::bind::{Bound, BoundKind, BoundProduct, BoundSide, BoundStep};
+use crate::bind::{Bound, BoundKind, BoundProduct, BoundSide, BoundStep, Evaluation};
 use crate::error::CpuError;
 use crate::launch::{BoundLaunch, Resolved, Run, integer};
 use crate::loaded::Loaded;
@@ -73,8 +73,13 @@ impl Runner<'_> {
             BoundKind::Product(product) => unsafe { self.product(product) },
             BoundKind::Copy { from, to, bytes } => {
                 // SAFETY: both buffers have so many bytes, and lie apart.
-                unsafe { std::ptr::copy_nonoverlapping(self.buffers[*from], self.buffers[*to], *bytes) };
-                Ok(())
+                let (from, mut to) = unsafe {
+                    (
+                        View::new(self.buffers[*from], ElementType::UI8, &[*bytes], &[1]),
+                        ViewMut::new(self.buffers[*to], ElementType::UI8, &[*bytes], &[1]),
+                    )
+                };
+                Ok(copy(self.parallel, &from, &mut to)?)
             }
             // SAFETY: the caller's promise.
             BoundKind::Routine(routine) => {
@@ -83,17 +88,22 @@ impl Runner<'_> {
                     buffers,
                     parallel,
                     workspace: self.workspace,
+                    machine: &self.machine,
+                    kernels: &self.loaded.kernels,
                 };
                 // SAFETY: the caller's promise.
-                unsafe { routine.run(hands) }
+                unsafe { routine.run(hands)? };
+                self.check()
             }
-            BoundKind::Evaluate {
-                function,
-                operands,
-                results,
-            } => {
+            // SAFETY: the caller's promise.
+            BoundKind::Evaluate(evaluation) => unsafe { self.evaluate(evaluation, step.source) },
+            BoundKind::Assert { holds, otherwise } => {
+                // SAFETY: the buffer has one boolean.
+                if unsafe { self.buffers[*holds].read() } != 0 {
+                    return Ok(());
+                }
                 // SAFETY: the caller's promise.
-                unsafe { self.evaluate(*function, operands, results, step.source) }
+                unsafe { self.evaluate(otherwise, step.source) }
             }
             BoundKind::While {
                 condition,
@@ -147,6 +157,11 @@ impl Runner<'_> {
             scratch: self.scratch,
         };
         run.run(self.parallel)?;
+        self.check()
+    }
+
+    /// Whether all elements that the evaluator had to compute could be.
+    fn check(&self) -> Result<(), CpuError> {
         if self.machine.failed.load(Ordering::Relaxed) {
             return Err(CpuError::input("an operation is not defined for its elements"));
         }
@@ -189,14 +204,13 @@ impl Runner<'_> {
     }
 
     /// Lets the evaluator do an operation.
-    unsafe fn evaluate(
-        &mut self,
-        function: FunctionId,
-        operands: &[Operand],
-        results: &[Operand],
-        source: SourceOffset,
-    ) -> Result<(), CpuError> {
-        // SAFETY: the caller's promise.
+    unsafe fn evaluate(&mut self, evaluation: &Evaluation, source: SourceOffset) -> Result<(), CpuError> {
+        let Evaluation {
+            function,
+            operands,
+            results,
+        } = evaluation;
+        let function = *function;
         let parameters = self.bound.library.functions[function].arguments.iter();
         let inputs = operands
             .iter()

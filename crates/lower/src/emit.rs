@@ -8,6 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
+use artifact_ir::module::{FunctionId, RegionId};
+use artifact_ir::op::{Indexing, Op};
 use artifact_ir::types::Element;
 
 use crate::build::Builder;
@@ -16,6 +18,7 @@ use crate::graph::{Carried, Definition, TensorId, Value};
 use crate::kernel::Kernel;
 use crate::live::Homes;
 use crate::plan::{Buffer, BufferId, KernelId, Operand, Plan, Slot, Step, StepKind, Storage};
+use crate::region;
 use crate::schedule::{Work, WorkKind, Works};
 
 /// Makes the plan of a program whose work is in order.
@@ -206,6 +209,7 @@ impl Emitter<'_> {
             } => StepKind::Operation {
                 function: *function,
                 is_pure: *is_pure,
+                regions: self.regions(*function),
                 operands: self.operands(operands)?,
                 results: self.operands(results)?,
             },
@@ -242,6 +246,38 @@ impl Emitter<'_> {
         };
         steps.push(step(kind, &work.name, work.source));
         Ok(())
+    }
+
+    /// The kernels of an operation's regions.
+    fn regions(&mut self, function: FunctionId) -> Vec<Option<KernelId>> {
+        let library = &self.builder.traced.library;
+        let Some(body) = &library.functions[function].body else {
+            return Vec::new();
+        };
+        let first = body
+            .entry_block()
+            .and_then(|block| body.blocks[block].ops.first());
+        let Some(op) = first.map(|id| &body.ops[*id]) else {
+            return Vec::new();
+        };
+        let has_elements = matches!(op.op, Op::Reduction(_) | Op::Indexing(Indexing::Scatter(_)));
+        let kernel = |region: &RegionId| {
+            let is_needed = has_elements && region::combine(body, *region).is_none();
+            is_needed.then(|| region::kernel(body, *region)).flatten()
+        };
+        let kernels: Vec<Option<Kernel>> = op.regions.iter().map(kernel).collect();
+        let intern = |kernel: Option<Kernel>| kernel.map(|kernel| self.intern(kernel));
+        kernels.into_iter().map(intern).collect()
+    }
+
+    /// The number of a kernel, the same for equal ones.
+    fn intern(&mut self, kernel: Kernel) -> KernelId {
+        if let Some(id) = self.kernels.get(&kernel) {
+            return *id;
+        }
+        let id = self.plan.kernels.push(kernel.clone());
+        self.kernels.insert(kernel, id);
+        id
     }
 
     fn operands(&mut self, values: &[Value]) -> Result<Vec<Operand>, LowerError> {

@@ -119,6 +119,9 @@ pub enum StepKind {
         function: FunctionId,
         /// Whether it writes nothing but its results.
         is_pure: bool,
+        /// Its regions that are functions of elements, as kernels over vectors: inputs are the region's arguments, outputs what
+        /// it returns. None for a region that is one operation on two elements, or more than such a function.
+        regions: Vec<Option<KernelId>>,
         /// Its operands.
         operands: Vec<Operand>,
         /// Its results.

@@ -184,13 +184,15 @@ fn write_steps(text: &mut String, plan: &Plan, steps: &[Step], depth: usize) -> 
                 function,
                 operands,
                 results,
+                regions,
                 ..
             } => {
                 let list = |operands: &[Operand]| operands.iter().map(operand).collect::<Vec<_>>().join(", ");
                 let name = &plan.library.functions[*function].name;
+                let regions: String = regions.iter().flatten().map(|id| format!(" by {id:?}")).collect();
                 writeln!(
                     text,
-                    "operation @{name} ({}) -> ({})  // {}",
+                    "operation @{name} ({}) -> ({}){regions}  // {}",
                     list(operands),
                     list(results),
                     step.name

@@ -20,6 +20,8 @@ use crate::graph::{Definition, Item, ItemKind, Sequence, Tensor, TensorId, Tenso
 use crate::sizes::{SizeId, Sizes};
 use library::Library;
 
+pub(crate) use ops::is_elementwise;
+
 /// Calls within calls; a program with more is evaluated as a whole.
 const CALLS_MAX: usize = 64;
 

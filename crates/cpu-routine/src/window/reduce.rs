@@ -1,5 +1,7 @@
 //! `reduce_window`.
 
+use std::mem::MaybeUninit;
+
 use smallvec::SmallVec;
 
 use super::{WindowDim, check_windows, scan};
@@ -301,20 +303,92 @@ impl<'a> Job<'a> {
                 }
             }
             Rows::Together(together) => {
-                let widths = self.arrays.iter().map(|array| array.element.bytes() as isize);
-                let mut steps = accumulators.iter().zip(from).zip(widths);
-                let dense = steps.all(|((to, from), width)| to.1 == width && from.1 == width);
-                let run = if dense { range.len() } else { 1 };
-                for at in range.clone().step_by(run) {
-                    let to: SmallVec<[*mut u8; 2]> = to(at).collect();
-                    let skipped = (at - range.start) as isize;
-                    let from: SmallVec<[*const u8; 2]> = from
-                        .iter()
-                        .map(|(from, step)| from.wrapping_offset(skipped * step))
-                        .collect();
-                    together(&to, &from, run);
-                }
+                let rows = Strided {
+                    arrays: &self.arrays,
+                    to: to(range.start)
+                        .zip(accumulators.iter().map(|(_, step)| *step))
+                        .collect(),
+                    from: from.clone(),
+                };
+                rows.combine(together, range.len());
             }
+        }
+    }
+}
+
+/// Rows of several arrays that a function of the program combines, which takes elements that lie together.
+struct Strided<'a> {
+    arrays: &'a [Array],
+    to: Pointers<*mut u8>,
+    from: Pointers<*const u8>,
+}
+
+/// Elements of each array that are brought together at once, at most.
+const GATHERED: usize = 128;
+/// Memory for them; no element has more than 16 bytes.
+const GATHERED_BYTES: usize = 8 << 10;
+
+impl Strided<'_> {
+    fn combine(&self, together: &CombineRun<'_>, count: usize) {
+        let widths = self.arrays.iter().map(|array| array.element.bytes() as isize);
+        let mut steps = self.to.iter().zip(&self.from).zip(widths);
+        if steps.all(|((to, from), width)| to.1 == width && from.1 == width) || count == 1 {
+            let to: SmallVec<[*mut u8; 2]> = self.to.iter().map(|(to, _)| *to).collect();
+            let from: SmallVec<[*const u8; 2]> = self.from.iter().map(|(from, _)| *from).collect();
+            return together(&to, &from, count);
+        }
+        let both: usize = self.arrays.iter().map(|array| 2 * array.element.bytes()).sum();
+        // A multiple of 16 keeps every row aligned.
+        let size = (GATHERED_BYTES / both).min(GATHERED) / 16 * 16;
+        if size == 0 {
+            // More arrays than there is room for: one element at a time.
+            return (0..count).for_each(|at| self.part(at).combine(together, 1));
+        }
+        let mut memory = [const { MaybeUninit::<u128>::uninit() }; GATHERED_BYTES / 16];
+        for at in (0..count).step_by(size) {
+            let memory = memory.as_mut_ptr().cast();
+            self.part(at)
+                .gathered(together, size.min(count - at), (memory, size));
+        }
+    }
+
+    /// The same rows from an element on.
+    fn part(&self, at: usize) -> Self {
+        let skipped = |step: isize| at as isize * step;
+        let to = self
+            .to
+            .iter()
+            .map(|(to, step)| (to.wrapping_offset(skipped(*step)), *step));
+        let from = self.from.iter();
+        let from = from.map(|(from, step)| (from.wrapping_offset(skipped(*step)), *step));
+        Self {
+            arrays: self.arrays,
+            to: to.collect(),
+            from: from.collect(),
+        }
+    }
+
+    /// Brings elements together in memory with room for some of each row, combines them, and puts the results back.
+    fn gathered(&self, together: &CombineRun<'_>, count: usize, (mut memory, room): (*mut u8, usize)) {
+        let (mut to, mut from): (SmallVec<[*mut u8; 2]>, SmallVec<[*const u8; 2]>) = Default::default();
+        for ((array, own), new) in self.arrays.iter().zip(&self.to).zip(&self.from) {
+            let width = array.element.bytes();
+            let dense = width as isize;
+            let other = memory.wrapping_add(room * width);
+            // SAFETY: both rows are of this task, and the memory has room for them.
+            unsafe {
+                elements(width, (own.0, own.1), (memory, dense), count);
+                elements(width, *new, (other, dense), count);
+            }
+            to.push(memory);
+            from.push(other);
+            memory = other.wrapping_add(room * width);
+        }
+        together(&to, &from, count);
+        for ((array, own), result) in self.arrays.iter().zip(&self.to).zip(&to) {
+            let width = array.element.bytes();
+            // SAFETY: as above.
+            unsafe { elements(width, (*result, width as isize), *own, count) };
         }
     }
 }

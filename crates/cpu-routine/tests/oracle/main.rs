@@ -18,5 +18,6 @@ mod harness;
 mod indexing;
 mod linalg;
 mod random;
+mod reduce;
 mod sort;
 mod window;

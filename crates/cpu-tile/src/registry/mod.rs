@@ -12,7 +12,7 @@ mod math;
 mod movement;
 mod reduce;
 
-use std::collections::HashMap;
+use std::num::NonZero;
 use std::sync::LazyLock;
 
 use artifact_ir::types::ElementType;
@@ -24,11 +24,11 @@ use crate::op::{BinaryOp, TileOp, UnaryOp, Width};
 use crate::tile::{Routine, TileFn};
 
 /// All routines. An id is an index.
-#[derive(Default)]
 pub(crate) struct Registry {
     ops: Vec<TileOp>,
     tables: [Vec<TileFn>; 3],
-    ids: HashMap<TileOp, u16>,
+    /// The id of each routine, by [`TileOp::key`]: drivers look routines up for every rectangle.
+    ids: Box<[Option<NonZero<u16>>]>,
 }
 
 /// The one registry.
@@ -48,7 +48,11 @@ pub fn table(level: Level) -> &'static [TileFn] {
 
 impl Registry {
     fn new() -> Self {
-        let mut registry = Self::default();
+        let mut registry = Self {
+            ops: Vec::new(),
+            tables: Default::default(),
+            ids: vec![None; TileOp::KEYS].into_boxed_slice(),
+        };
         arithmetic::register(&mut registry);
         bits::register(&mut registry);
         complex::register(&mut registry);
@@ -65,13 +69,14 @@ impl Registry {
     }
 
     pub(crate) fn id(&self, op: TileOp) -> Option<u16> {
-        self.ids.get(&op).copied()
+        // One more than the id, so that zero means none.
+        self.ids[op.key()].map(|next| next.get() - 1)
     }
 
     /// Adds a routine. That none is added twice is tested, by their ids.
     fn add(&mut self, op: TileOp, functions: [TileFn; 3]) {
-        self.ids.insert(op, self.ops.len() as u16);
         self.ops.push(op);
+        self.ids[op.key()] = NonZero::new(self.ops.len() as u16);
         for (table, function) in self.tables.iter_mut().zip(functions) {
             table.push(function);
         }

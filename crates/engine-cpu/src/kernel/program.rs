@@ -1,6 +1,6 @@
 //! A scheduled kernel: what its code expects to find, and what it leaves.
 
-use artifact_cpu_tile::{CombineOp, TileOp};
+use artifact_cpu_tile::TileOp;
 use artifact_lower::kernel::{Columns, InstrId, Level};
 
 /// A kernel, scheduled.
@@ -8,6 +8,8 @@ use artifact_lower::kernel::{Columns, InstrId, Level};
 pub(crate) struct Program {
     /// Whether its rows or its columns lie together.
     pub(crate) columns: Columns,
+    /// Whether all that it does is to copy its one input to its one output.
+    pub(crate) moves: bool,
     /// Elements of a rectangle at most; a multiple of 16.
     pub(crate) tile: usize,
     /// Every array that a phase works on. Inputs come first, outputs after them.
@@ -70,7 +72,6 @@ pub(crate) struct Phase {
 /// A reduction of a phase.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduce {
-    pub(crate) combine: CombineOp,
     /// How two values are combined.
     pub(crate) pair: TileOp,
     /// Sets lanes to the identity.
@@ -109,13 +110,7 @@ impl Stage {
     pub(crate) fn slots(&self) -> Vec<usize> {
         match self {
             Self::Call { slots, .. } | Self::Evaluate { slots, .. } => slots.clone(),
-            Self::Loop(own) => {
-                let loads = own.ops.iter().filter_map(|op| match op.kind {
-                    LoopKind::Load(slot) | LoopKind::LoadRow(slot) => Some(slot),
-                    LoopKind::Constant(_) | LoopKind::Apply(..) => None,
-                });
-                loads.chain(own.stores.iter().map(|(_, slot)| *slot)).collect()
-            }
+            Self::Loop(own) => own.slots(),
         }
     }
 }
@@ -128,6 +123,17 @@ pub(crate) struct Loop {
     pub(crate) ops: Vec<LoopOp>,
     /// Values that are stored: the position among the operations, and the slot.
     pub(crate) stores: Vec<(usize, usize)>,
+}
+
+impl Loop {
+    /// The slots that it reads and writes.
+    pub(crate) fn slots(&self) -> Vec<usize> {
+        let loads = self.ops.iter().filter_map(|op| match op.kind {
+            LoopKind::Load(slot) | LoopKind::LoadRow(slot) => Some(slot),
+            LoopKind::Constant(_) | LoopKind::Apply(..) => None,
+        });
+        loads.chain(self.stores.iter().map(|(_, slot)| *slot)).collect()
+    }
 }
 
 /// An operation of a loop. Operands are positions of earlier ones.

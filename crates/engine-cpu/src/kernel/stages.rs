@@ -14,6 +14,8 @@ use super::program::{Loop, LoopKind, LoopOp, Phase, Program, Reduce, Slot, SlotK
 
 /// Operations of a compiled loop at most: more would not find registers.
 const LOOP_OPS_MAX: usize = 32;
+/// Uses of a value from which on an array that repeats it is worth its filling.
+const FILL_USERS_MIN: usize = 4;
 /// Bytes that the arrays of a rectangle may take together: a few first-level caches, of which each stage goes through one or two
 /// arrays. Smaller rectangles lose more by their number than they win.
 const TILE_BYTES: usize = 96 << 10;
@@ -47,10 +49,11 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
     };
     scheduler.give_homes();
     let last = scheduler.last_time();
-    let phases = (0..=last).filter_map(|time| scheduler.phase(time)).collect();
+    let phases: Vec<Phase> = (0..=last).filter_map(|time| scheduler.phase(time)).collect();
     let tile = tile_size(&scheduler.slots);
     Program {
         columns: kernel.columns,
+        moves: moves(kernel, &phases),
         tile,
         constants: scheduler.constants,
         slots: scheduler.slots,
@@ -59,6 +62,15 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
         phases,
         flops: flops(kernel),
     }
+}
+
+/// Whether all that a kernel does is to copy its one input to its one output.
+fn moves(kernel: &Kernel, phases: &[Phase]) -> bool {
+    let copies =
+        |stage: &Stage| matches!(stage, Stage::Call { routine: TileOp::Copy(_), slots } if slots == &[1, 0]);
+    let stages = phases.iter().flat_map(|phase| &phase.stages);
+    (kernel.inputs.len(), kernel.outputs.len(), stages.clone().count()) == (1, 1, 1)
+        && stages.into_iter().all(copies)
 }
 
 /// Arithmetic operations at each position.
@@ -291,10 +303,53 @@ impl<'s, 'a> Pass<'s, 'a> {
                     group.push(id);
                 }
             }
+            if let [id] = group[..]
+                && self.is_cheaper_called(id)
+            {
+                self.open.retain(|other| *other != id);
+                let instr = self.scheduler.instr(id).clone();
+                self.call(id, &instr);
+                continue;
+            }
             // Booleans alone belong to no width.
             if group.iter().any(|id| self.form(*id) == Some(Form::Width(width))) {
                 self.emit_loop(width, &group);
             }
+        }
+    }
+
+    /// Whether an operation that would have a loop to itself is left to its routine, whose vectors are wider: as long as no
+    /// array has to be filled for this one use.
+    fn is_cheaper_called(&self, id: InstrId) -> bool {
+        let scheduler = &self.scheduler;
+        let instr = scheduler.instr(id);
+        let users = |id: InstrId| {
+            let users = scheduler.ids();
+            users
+                .filter(|(_, user)| user.kind.operands().contains(&id))
+                .count()
+        };
+        let is_array = |operand: &InstrId| {
+            let own = scheduler.instr(*operand);
+            let repeats = matches!(own.kind, InstrKind::Constant(_)) || self.is_spread(own.level);
+            !repeats || self.places.contains_key(operand) || users(*operand) >= FILL_USERS_MIN
+        };
+        self.routine(instr).is_some() && instr.kind.operands().iter().all(is_array)
+    }
+
+    /// The routine of an operation.
+    fn routine(&self, instr: &Instr) -> Option<TileOp> {
+        let element = |id: &InstrId| self.scheduler.instr(*id).element;
+        match &instr.kind {
+            InstrKind::Apply { op, operands } => {
+                let elements: Vec<ElementType> = operands.iter().map(element).collect();
+                TileOp::of(op, &elements, instr.element)
+            }
+            InstrKind::MultiplyAdd(_) => {
+                let routine = TileOp::MultiplyAdd(instr.element);
+                routine.id().map(|_| routine)
+            }
+            InstrKind::Input(_) | InstrKind::Constant(_) | InstrKind::Reduce { .. } => None,
         }
     }
 
@@ -417,11 +472,7 @@ impl<'s, 'a> Pass<'s, 'a> {
             .map(|operand| self.scheduler.instr(*operand).element)
             .collect();
         let sources: Vec<usize> = operands.iter().map(|operand| self.source(*operand)).collect();
-        let routine = match &instr.kind {
-            InstrKind::Apply { op, .. } => TileOp::of(op, &elements, instr.element),
-            InstrKind::MultiplyAdd(_) => Some(TileOp::MultiplyAdd(instr.element)),
-            _ => None,
-        };
+        let routine = self.routine(instr);
         let mut destinations = self.destinations(id, None);
         let Some(first) = destinations.first().copied() else {
             return;
@@ -530,7 +581,6 @@ impl<'s, 'a> Pass<'s, 'a> {
         let start = self.row_slot(init);
         let result = self.scheduler.homes.get(&id).copied().unwrap_or(0);
         self.reduces.push(Reduce {
-            combine,
             pair,
             init: TileOp::LanesInit(combine, element),
             finish: TileOp::LanesCombine(combine, element),

@@ -36,6 +36,8 @@ pub(crate) struct BoundLaunch {
 pub(crate) enum Shape {
     /// Every position by itself.
     Map,
+    /// Every element as it is, from one array to another place: what a routine does better than tiles.
+    Move,
     /// Rows of columns that lie together.
     Together,
     /// Rows of columns that lie apart.
@@ -152,14 +154,18 @@ fn finish(
     is_empty: bool,
 ) -> BoundLaunch {
     let layout = layout(kernel, program, space);
+    let are_arrays = operands.iter().all(|operand| {
+        matches!(operand.source, OperandSource::Array { .. }) && operand.width == operands[0].width
+    });
     let shape = match (kernel.inner == 0 && !program.reduces(), kernel.columns) {
+        (true, _) if program.moves && are_arrays => Shape::Move,
         (true, _) => Shape::Map,
         (false, Columns::Together) => Shape::Together,
         (false, Columns::Apart) => Shape::Apart,
     };
     let [rows, columns] = layout.rectangle;
     let blocks = match shape {
-        Shape::Map => layout.rows.div_ceil(rows) * layout.columns.div_ceil(columns),
+        Shape::Map | Shape::Move => layout.rows.div_ceil(rows) * layout.columns.div_ceil(columns),
         Shape::Together => layout.rows.div_ceil(rows),
         Shape::Apart => layout.columns.div_ceil(columns),
     };
@@ -212,7 +218,7 @@ fn places(program: &Program, layout: &Layout, shape: Shape) -> (Vec<usize>, usiz
 fn segments(program: &Program, layout: &Layout, shape: Shape, blocks: usize) -> Option<Segments> {
     const BLOCKS_FEW: usize = 4;
     let length = match shape {
-        Shape::Map => return None,
+        Shape::Map | Shape::Move => return None,
         Shape::Together => layout.columns,
         Shape::Apart => layout.rows,
     };

@@ -7,6 +7,7 @@
 mod apart;
 mod bound;
 mod map;
+mod movement;
 mod tiles;
 mod together;
 
@@ -57,6 +58,7 @@ impl Run<'_> {
             bound::Shape::Map => self.blocks(parallel, self.launch.blocks, &|slot, block| {
                 self.map_block(slot, block)
             }),
+            bound::Shape::Move => self.moved(parallel),
             bound::Shape::Together => self.together(parallel),
             bound::Shape::Apart => self.apart(parallel),
         }

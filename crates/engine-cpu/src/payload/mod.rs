@@ -20,7 +20,7 @@ use crate::loaded::Compiled;
 use library::Names;
 
 /// The format of payloads: it changes with every change of what is written. What was written in another one is compiled anew.
-pub(crate) const VERSION: &str = "2";
+pub(crate) const VERSION: &str = "3";
 
 /// A compiled program.
 #[derive(Debug)]

@@ -51,6 +51,11 @@ fn size(writer: &mut Writer, id: &SizeId) {
     writer.u32(id.index() as u32);
 }
 
+/// One more than the kernel's number, so that zero means none.
+fn region(writer: &mut Writer, kernel: &Option<KernelId>) {
+    writer.u32(kernel.map_or(0, |kernel| kernel.index() as u32 + 1));
+}
+
 fn buffer_id(writer: &mut Writer, id: &BufferId) {
     writer.u32(id.index() as u32);
 }
@@ -153,6 +158,20 @@ fn operand(writer: &mut Writer, own: &Operand) {
     }
 }
 
+fn source(writer: &mut Writer, own: &Source) {
+    match own {
+        Source::Array(own) => {
+            writer.u8(0);
+            access(writer, own);
+        }
+        Source::Position { offset, steps } => {
+            writer.u8(1);
+            size(writer, offset);
+            list(writer, steps, size);
+        }
+    }
+}
+
 fn step(writer: &mut Writer, own: &Step) {
     writer.u32(own.number);
     writer.text(&own.name);
@@ -162,17 +181,7 @@ fn step(writer: &mut Writer, own: &Step) {
             writer.u8(0);
             writer.u32(launch.kernel.index() as u32);
             list(writer, &launch.extents, size);
-            list(writer, &launch.inputs, |writer, source| match source {
-                Source::Array(own) => {
-                    writer.u8(0);
-                    access(writer, own);
-                }
-                Source::Position { offset, steps } => {
-                    writer.u8(1);
-                    size(writer, offset);
-                    list(writer, steps, size);
-                }
-            });
+            list(writer, &launch.inputs, source);
             list(writer, &launch.outputs, access);
         }
         StepKind::Product(product) => {
@@ -197,12 +206,14 @@ fn step(writer: &mut Writer, own: &Step) {
         StepKind::Operation {
             function,
             is_pure,
+            regions,
             operands,
             results,
         } => {
             writer.u8(3);
             writer.u32(function.index() as u32);
             writer.u8(u8::from(*is_pure));
+            list(writer, regions, region);
             list(writer, operands, operand);
             list(writer, results, operand);
         }
@@ -534,6 +545,18 @@ impl Decode<'_, '_> {
         })
     }
 
+    fn regions(&mut self) -> Result<Vec<Option<KernelId>>, Malformed> {
+        let region = |own: &mut Self| {
+            let number = own.reader.u32()?;
+            let is_there = number as usize <= own.kernels;
+            let kernel = number.checked_sub(1).map(KernelId::from_index);
+            is_there
+                .then_some(kernel)
+                .ok_or_else(|| own.reader.malformed("a kernel that is not there"))
+        };
+        self.list(region)
+    }
+
     fn step_kind(&mut self) -> Result<StepKind, Malformed> {
         Ok(match self.reader.u8()? {
             0 => StepKind::Launch(Launch {
@@ -558,6 +581,7 @@ impl Decode<'_, '_> {
             3 => StepKind::Operation {
                 function: FunctionId::from_index(self.reader.u32()?),
                 is_pure: self.reader.u8()? != 0,
+                regions: self.regions()?,
                 operands: self.list(Self::operand)?,
                 results: self.list(Self::operand)?,
             },

@@ -1,6 +1,6 @@
 //! Scheduled kernels and their code.
 
-use artifact_cpu_tile::{CombineOp, TileOp};
+use artifact_cpu_tile::TileOp;
 use artifact_engine::encoding::{Malformed, Reader, Writer};
 use artifact_lower::Plan;
 use artifact_lower::kernel::{Columns, Level};
@@ -9,16 +9,6 @@ use crate::kernel::program::{Phase, Program, Reduce, Slot, SlotKind};
 use crate::kernel::stages::Evaluated;
 use crate::loaded::Compiled;
 use crate::target::Target;
-
-const COMBINE: [CombineOp; 7] = [
-    CombineOp::Add,
-    CombineOp::Multiply,
-    CombineOp::Maximum,
-    CombineOp::Minimum,
-    CombineOp::And,
-    CombineOp::Or,
-    CombineOp::Xor,
-];
 
 pub(super) fn encode(compiled: &Compiled, writer: &mut Writer) {
     writer.text(compiled.target.name());
@@ -31,6 +21,7 @@ pub(super) fn encode(compiled: &Compiled, writer: &mut Writer) {
 
 fn write_program(program: &Program, entries: &[usize], writer: &mut Writer) {
     writer.u8(u8::from(program.columns == Columns::Apart));
+    writer.u8(u8::from(program.moves));
     writer.u32(program.tile as u32);
     writer.u32(program.inputs as u32);
     writer.u32(program.outputs as u32);
@@ -69,7 +60,6 @@ fn write_slot(slot: Slot, writer: &mut Writer) {
 }
 
 fn write_reduce(reduce: &Reduce, writer: &mut Writer) {
-    writer.u8(COMBINE.iter().position(|op| *op == reduce.combine).unwrap_or(0) as u8);
     for op in [reduce.pair, reduce.init, reduce.finish] {
         writer.u16(op.id().unwrap_or(u16::MAX));
     }
@@ -134,6 +124,7 @@ fn read_program(reader: &mut Reader<'_>) -> Result<(Program, Vec<usize>), Malfor
     } else {
         Columns::Apart
     };
+    let moves = reader.u8()? != 0;
     let (tile, inputs, outputs) = (
         reader.u32()? as usize,
         reader.u32()? as usize,
@@ -155,7 +146,7 @@ fn read_program(reader: &mut Reader<'_>) -> Result<(Program, Vec<usize>), Malfor
         if used.iter().any(|slot| *slot >= slots.len()) {
             return Err(reader.malformed("an array that is not there"));
         }
-        let reduces = (0..reader.count(19)?).map(|_| read_reduce(reader, slots.len()));
+        let reduces = (0..reader.count(18)?).map(|_| read_reduce(reader, slots.len()));
         phases.push(Phase {
             level,
             stages: Vec::new(),
@@ -171,6 +162,7 @@ fn read_program(reader: &mut Reader<'_>) -> Result<(Program, Vec<usize>), Malfor
     Ok((
         Program {
             columns,
+            moves,
             tile,
             slots,
             constants,
@@ -205,7 +197,6 @@ fn read_slot(reader: &mut Reader<'_>) -> Result<Slot, Malformed> {
 
 fn read_reduce(reader: &mut Reader<'_>, slots: usize) -> Result<Reduce, Malformed> {
     let wrong = reader.malformed("a reduction that does not exist");
-    let combine = *COMBINE.get(usize::from(reader.u8()?)).ok_or(wrong)?;
     let mut op = || Ok(*TileOp::all().get(usize::from(reader.u16()?)).ok_or(wrong)?);
     let (pair, init, finish) = (op()?, op()?, op()?);
     let mut slot = || {
@@ -213,7 +204,6 @@ fn read_reduce(reader: &mut Reader<'_>, slots: usize) -> Result<Reduce, Malforme
         if slot < slots { Ok(slot) } else { Err(wrong) }
     };
     Ok(Reduce {
-        combine,
         pair,
         init,
         finish,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use artifact_cpu_routine::combine::{Combine, Combiner};
 use artifact_cpu_routine::{gather as gathering, scatter as scattering};
 use artifact_ir::attribute::{GatherDimensionNumbers, ScatterDimensionNumbers};
 use artifact_ir::op::{DynamicGather, Gather, Scatter};
+use artifact_ir::types::ElementType;
 use smallvec::SmallVec;
 
-use super::regions::combine;
+use super::regions::Combination;
 use super::{Array, BoundRoutine, Hands, Routine, Site, positions};
 use crate::error::CpuError;
 use crate::launch::integer;
@@ -136,7 +136,7 @@ struct BoundScatter {
     index_batching: Vec<usize>,
     index_map: Vec<usize>,
     index_vector_dim: usize,
-    combine: Combine,
+    combination: Combination,
     inputs: Vec<Array>,
     indices: Array,
     updates: Vec<Array>,
@@ -153,9 +153,7 @@ impl Routine for BoundScatter {
             index_map: &self.index_map,
             index_vector_dim: self.index_vector_dim,
         };
-        let Hands {
-            buffers, parallel, ..
-        } = hands;
+        let (buffers, parallel) = (hands.buffers, hands.parallel);
         for (input, out) in self.inputs.iter().zip(&self.outs) {
             // SAFETY: the caller's promise; the result is as large, and an array of its own unless it takes the input's place.
             unsafe {
@@ -165,22 +163,17 @@ impl Routine for BoundScatter {
                 }
             }
         }
-        let combines: SmallVec<[Combine; 2]> = self.outs.iter().map(|_| self.combine).collect();
-        // SAFETY: as above.
-        unsafe {
-            let updates: SmallVec<[_; 2]> = self.updates.iter().map(|array| array.view(buffers)).collect();
-            let mut outs: SmallVec<[_; 2]> = self.outs.iter().map(|array| array.view_mut(buffers)).collect();
-            let indices = self.indices.view(buffers);
-            let combiner = Combiner::Each(&combines);
-            Ok(scattering::scatter(
-                parallel,
-                &dimensions,
-                &combiner,
-                &indices,
-                &updates,
-                &mut outs,
-            )?)
-        }
+        self.combination.with(hands, |combiner, _| {
+            // SAFETY: as above.
+            unsafe {
+                let updates: SmallVec<[_; 2]> =
+                    self.updates.iter().map(|array| array.view(buffers)).collect();
+                let mut outs: SmallVec<[_; 2]> =
+                    self.outs.iter().map(|array| array.view_mut(buffers)).collect();
+                let indices = self.indices.view(buffers);
+                scattering::scatter(parallel, &dimensions, combiner, &indices, &updates, &mut outs)
+            }
+        })
     }
 }
 
@@ -193,14 +186,21 @@ pub(super) fn scatter(site: &Site<'_>, scatter: &Scatter) -> Option<BoundRoutine
         scatter_dims_to_operand_dims,
         index_vector_dim,
     } = &scatter.scatter_dimension_numbers;
-    // Several arrays together have a region of several results.
-    let [input, indices, updates] = site.operands.as_slice() else {
-        return None;
+    let count = site.results.len();
+    let (inputs, rest) = site.operands.split_at_checked(count)?;
+    let (indices, updates) = rest.split_first()?;
+    let elements: Vec<ElementType> = inputs.iter().map(|array| array.element).collect();
+    let alike = |arrays: &[Array]| {
+        arrays
+            .iter()
+            .map(|array| array.element)
+            .eq(elements.iter().copied())
     };
-    let combine = combine(site.body, *site.op.regions.first()?, input.element)?;
-    if !indices.element.is_integer() || indices.element.bits() < 8 || updates.element != input.element {
+    let is_integer = indices.element.is_integer() && indices.element.bits() >= 8;
+    if !is_integer || !alike(updates) || !alike(&site.results) {
         return None;
     }
+    let combination = Combination::of(site, 0, &elements)?;
     Some(Arc::new(BoundScatter {
         update_window: positions(update_window_dims),
         inserted: positions(inserted_window_dims),
@@ -208,10 +208,10 @@ pub(super) fn scatter(site: &Site<'_>, scatter: &Scatter) -> Option<BoundRoutine
         index_batching: positions(scatter_indices_batching_dims),
         index_map: positions(scatter_dims_to_operand_dims),
         index_vector_dim: usize::try_from(*index_vector_dim).ok()?,
-        combine,
-        inputs: vec![input.clone()],
+        combination,
+        inputs: inputs.to_vec(),
         indices: indices.clone(),
-        updates: vec![updates.clone()],
+        updates: updates.to_vec(),
         outs: site.results.clone(),
     }))
 }

@@ -33,6 +33,7 @@ impl Routine for BoundCholesky {
             buffers,
             parallel,
             workspace,
+            ..
         } = hands;
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
@@ -73,6 +74,7 @@ impl Routine for BoundSolve {
             buffers,
             parallel,
             workspace,
+            ..
         } = hands;
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {
@@ -120,6 +122,7 @@ impl Routine for BoundFft {
             buffers,
             parallel,
             workspace,
+            ..
         } = hands;
         // SAFETY: the caller's promise; the result is an array of its own.
         unsafe {

@@ -1,8 +1,10 @@
 //! Operations that a routine does, over whole arrays.
 //!
-//! A routine is bound with its sizes and keeps what can be made before a call. What it does not do (regions that are more than
-//! one operation, types without a routine) is left to the evaluator.
+//! A routine is bound with its sizes and keeps what can be made before a call. Regions are operations that it has loops for, or
+//! functions that were compiled. What it does not do (regions that are more than that, types without a routine) is left to the
+//! evaluator.
 
+mod function;
 mod indexing;
 mod linear;
 mod regions;
@@ -18,9 +20,13 @@ use artifact_cpu_routine::workspace::Workspace;
 use artifact_ir::module::{Body, FunctionId, Module, Operation};
 use artifact_ir::op::{Chlo, Contraction, Creation, Indexing, Linalg, Op, Reduction};
 use artifact_ir::types::{ElementType, TensorType, Type};
-use artifact_lower::plan::BufferId;
+use artifact_lower::plan::{BufferId, KernelId};
 
 use crate::error::CpuError;
+use crate::launch::LoadedKernel;
+use crate::loaded::Loaded;
+use crate::machine::Machine;
+use function::Function;
 
 /// An array of a routine: its buffer, and its type.
 #[derive(Clone, Debug)]
@@ -80,6 +86,8 @@ pub(crate) struct Hands<'a> {
     pub(crate) buffers: &'a [*mut u8],
     pub(crate) parallel: Parallel<'a>,
     pub(crate) workspace: &'a mut Workspace,
+    pub(crate) machine: &'a Machine<'a>,
+    pub(crate) kernels: &'a [LoadedKernel],
 }
 
 /// What a routine does in a call.
@@ -96,18 +104,22 @@ pub(crate) type BoundRoutine = Arc<dyn Routine>;
 
 /// An operation to bind.
 struct Site<'a> {
+    loaded: &'a Loaded,
     body: &'a Body,
     op: &'a Operation,
+    /// Kernels of its regions.
+    regions: &'a [Option<KernelId>],
     operands: Vec<Array>,
     results: Vec<Array>,
 }
 
 /// The routine for a function of the library; `None` where the evaluator does it.
 pub(crate) fn bind(
+    loaded: &Loaded,
     library: &Module,
     function: FunctionId,
-    operands: &[BufferId],
-    results: &[BufferId],
+    [operands, results]: [&[BufferId]; 2],
+    regions: &[Option<KernelId>],
 ) -> Option<BoundRoutine> {
     let function = &library.functions[function];
     let body = function.body.as_ref()?;
@@ -123,8 +135,10 @@ pub(crate) fn bind(
     let site = Site {
         operands: arrays(operands, &function.arguments)?,
         results: arrays(results, &function.results)?,
+        loaded,
         body,
         op,
+        regions,
     };
     match &op.op {
         Op::Indexing(Indexing::Gather(gather)) => indexing::gather(&site, gather),
@@ -132,6 +146,7 @@ pub(crate) fn bind(
         Op::Indexing(Indexing::Scatter(scatter)) => indexing::scatter(&site, scatter),
         Op::Reduction(Reduction::Sort(own)) => sort::sort(&site, own),
         Op::Chlo(Chlo::TopK(_)) => sort::top_k(&site),
+        Op::Reduction(Reduction::Reduce(own)) => windows::reduce(&site, own),
         Op::Reduction(Reduction::ReduceWindow(own)) => windows::reduce_window(&site, own),
         Op::Reduction(Reduction::SelectAndScatter(own)) => windows::select_and_scatter(&site, own),
         Op::Contraction(Contraction::Convolution(own)) => windows::convolution(&site, own),
@@ -144,6 +159,18 @@ pub(crate) fn bind(
 }
 
 impl Site<'_> {
+    /// A region that was compiled, where it takes and returns elements of these types.
+    fn function(
+        &self,
+        region: usize,
+        arguments: &[ElementType],
+        results: &[ElementType],
+    ) -> Option<Function> {
+        let id = (*self.regions.get(region)?)?;
+        let program = self.loaded.program(id).ok()?;
+        Function::of(&self.loaded.plan, program, id, arguments, results)
+    }
+
     /// The operands and the only result.
     fn fixed<const N: usize>(&self) -> Option<([Array; N], Array)> {
         let operands = self.operands.clone().try_into().ok()?;

@@ -1,11 +1,59 @@
-//! Regions that say one operation.
+//! Regions: those that say one operation, and those that were compiled.
 
-use artifact_cpu_routine::combine::Combine;
+use artifact_cpu_routine::combine::{Combine, Combiner};
+use artifact_cpu_routine::error::RoutineError;
 use artifact_cpu_routine::window::Direction;
 use artifact_ir::attribute::{ComparisonDirection, ComparisonType};
 use artifact_ir::module::{Block, Body, Operation, RegionId, ValueId};
 use artifact_ir::op::{Binary, Control, Elementwise, Op};
 use artifact_ir::types::ElementType;
+
+use super::function::Function;
+use super::{Hands, Site};
+use crate::error::CpuError;
+
+/// How a region combines accumulators with elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Combination {
+    /// One array, by an operation.
+    Operation(Combine),
+    /// One array or several, by a function that was compiled: accumulators first, then as many elements.
+    Function(Function),
+}
+
+impl Combination {
+    /// What the region of an operation does with arrays of these types; `None` where the evaluator has to do it.
+    pub(super) fn of(site: &Site<'_>, region: usize, elements: &[ElementType]) -> Option<Self> {
+        if let [element] = elements
+            && let Some(operation) = combine(site.body, *site.op.regions.get(region)?, *element)
+        {
+            return Some(Self::Operation(operation));
+        }
+        let arguments = elements.repeat(2);
+        site.function(region, &arguments, elements).map(Self::Function)
+    }
+
+    /// Passes it on as routines take it.
+    pub(super) fn with<'a, T>(
+        self,
+        hands: Hands<'a>,
+        run: impl FnOnce(&Combiner<'_>, Hands<'a>) -> Result<T, RoutineError>,
+    ) -> Result<T, CpuError> {
+        match self {
+            Self::Operation(operation) => Ok(run(&Combiner::Each(&[operation]), hands)?),
+            Self::Function(function) => {
+                let missing = || CpuError::module("a kernel is missing");
+                let function = function.ready(&hands).ok_or_else(missing)?;
+                let together = |to: &[*mut u8], from: &[*const u8], count: usize| {
+                    let own = to.iter().map(|to| to.cast_const());
+                    // SAFETY: routines pass as many pointers as there are arrays, of the types that were compared.
+                    unsafe { function.call(own.chain(from.iter().copied()), to, count) }
+                };
+                Ok(run(&Combiner::Together(&together), hands)?)
+            }
+        }
+    }
+}
 
 /// The only block of a region, and what it returns.
 fn block(body: &Body, region: RegionId) -> Option<(&Block, &[ValueId])> {
@@ -15,7 +63,7 @@ fn block(body: &Body, region: RegionId) -> Option<(&Block, &[ValueId])> {
 }
 
 /// How a region with arguments `(accumulator, element)` combines them, where that is one operation on elements of a type.
-pub(super) fn combine(body: &Body, region: RegionId, element: ElementType) -> Option<Combine> {
+fn combine(body: &Body, region: RegionId, element: ElementType) -> Option<Combine> {
     let (block, returned) = block(body, region)?;
     let ([left, right], [result]) = (block.arguments.as_slice(), returned) else {
         return None;

@@ -1,32 +1,55 @@
-//! Sorting, where the comparator compares keys.
+//! Sorting: by keys, where the comparator compares them, or by the comparator itself.
 
 use std::sync::Arc;
 
-use artifact_cpu_routine::sort::{FloatOrder, Key, sort_by_keys, supports, top_k as run_top_k};
+use artifact_cpu_routine::sort::{FloatOrder, Key, sort_by, sort_by_keys, supports, top_k as run_top_k};
 use artifact_ir::attribute::{ComparisonDirection, ComparisonType};
 use artifact_ir::module::{Body, ValueId};
 use artifact_ir::op::{Binary, Creation, Elementwise, Op, Sort};
 use artifact_ir::types::ElementType;
 use smallvec::SmallVec;
 
+use super::function::Function;
 use super::regions::{maker, only};
 use super::{Array, BoundRoutine, Hands, Routine, Site};
 use crate::error::CpuError;
 
+/// What says which of two elements comes first.
+#[derive(Debug)]
+enum Order {
+    Keys(Vec<Key>),
+    /// A function of the left and the right element of each array in turn.
+    Function(Function),
+}
+
 #[derive(Debug)]
 struct BoundSort {
     dim: usize,
-    keys: Vec<Key>,
+    order: Order,
     inputs: Vec<Array>,
     outputs: Vec<Array>,
 }
 
 impl Routine for BoundSort {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
+        let function = match &self.order {
+            Order::Keys(_) => None,
+            Order::Function(function) => function.ready(&hands),
+        };
+        let less = |left: &[*const u8], right: &[*const u8]| {
+            let mut is_less = 0_u8;
+            if let Some(function) = function {
+                let pairs = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
+                // SAFETY: there are as many arrays as the function has pairs of arguments, and it returns a boolean.
+                unsafe { function.call(pairs, &[&raw mut is_less], 1) };
+            }
+            is_less != 0
+        };
         let Hands {
             buffers,
             parallel,
             workspace,
+            ..
         } = hands;
         // SAFETY: the caller's promise; results are arrays of their own.
         let inputs: SmallVec<[_; 4]> = self
@@ -40,14 +63,11 @@ impl Routine for BoundSort {
             .iter()
             .map(|array| unsafe { array.view_mut(buffers) });
         let mut outputs: SmallVec<[_; 4]> = outputs.collect();
-        Ok(sort_by_keys(
-            parallel,
-            workspace,
-            self.dim,
-            &self.keys,
-            &inputs,
-            &mut outputs,
-        )?)
+        match &self.order {
+            Order::Keys(keys) => sort_by_keys(parallel, workspace, self.dim, keys, &inputs, &mut outputs)?,
+            Order::Function(_) => sort_by(parallel, workspace, self.dim, &less, &inputs, &mut outputs)?,
+        }
+        Ok(())
     }
 }
 
@@ -62,11 +82,21 @@ pub(super) fn sort(site: &Site<'_>, attributes: &Sort) -> Option<BoundRoutine> {
         operands: &site.operands,
     };
     let mut keys = Vec::new();
-    comparator.keys(returned, &mut keys)?;
+    let order = match comparator.keys(returned, &mut keys) {
+        Some(()) => Order::Keys(keys),
+        None => {
+            let pairs: Vec<ElementType> = site
+                .operands
+                .iter()
+                .flat_map(|array| [array.element; 2])
+                .collect();
+            Order::Function(site.function(0, &pairs, &[ElementType::I1])?)
+        }
+    };
     let (inputs, outputs) = (site.operands.clone(), site.results.clone());
     Some(Arc::new(BoundSort {
         dim,
-        keys,
+        order,
         inputs,
         outputs,
     }))
@@ -230,6 +260,7 @@ impl Routine for BoundTopK {
             buffers,
             parallel,
             workspace,
+            ..
         } = hands;
         // SAFETY: the caller's promise; results are arrays of their own.
         unsafe {

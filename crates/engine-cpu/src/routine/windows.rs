@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
-use artifact_cpu_routine::combine::{Combine, Combiner};
+use artifact_cpu_routine::combine::Combiner;
 use artifact_cpu_routine::convolution::{self, Attributes, Layout};
+use artifact_cpu_routine::error::RoutineError;
+use artifact_cpu_routine::reduce::reduce as run_reduce;
+use artifact_cpu_routine::view::{View, ViewMut};
 use artifact_cpu_routine::window::{self, Direction, Select, WindowDim};
 use artifact_ir::attribute::{ConvDimensionNumbers, Padding};
-use artifact_ir::op::{Convolution, ReduceWindow, SelectAndScatter};
+use artifact_ir::op::{Convolution, Reduce, ReduceWindow, SelectAndScatter};
+use artifact_ir::types::ElementType;
+use smallvec::SmallVec;
 
-use super::regions::{combine, direction};
+use super::function::Function;
+use super::regions::{Combination, direction};
 use super::{Array, BoundRoutine, Hands, Routine, Site, positions};
 use crate::error::CpuError;
 
@@ -46,39 +52,113 @@ impl Lists<'_> {
     }
 }
 
+/// Arrays that are reduced together, each with its initial value and its result.
+#[derive(Debug)]
+struct Reduced {
+    combination: Combination,
+    inputs: Vec<Array>,
+    inits: Vec<Array>,
+    outs: Vec<Array>,
+}
+
+type Views<T> = SmallVec<[T; 2]>;
+
+impl Reduced {
+    /// The operands and results of a reduction, where they are of the types that its region takes and returns.
+    fn of(site: &Site<'_>) -> Option<Self> {
+        let count = site.results.len();
+        let (inputs, inits) = site.operands.split_at_checked(count)?;
+        let elements: Vec<ElementType> = inputs.iter().map(|array| array.element).collect();
+        let alike = |arrays: &[Array]| {
+            arrays
+                .iter()
+                .map(|array| array.element)
+                .eq(elements.iter().copied())
+        };
+        (alike(inits) && alike(&site.results)).then_some(())?;
+        Some(Self {
+            combination: Combination::of(site, 0, &elements)?,
+            inputs: inputs.to_vec(),
+            inits: inits.to_vec(),
+            outs: site.results.clone(),
+        })
+    }
+
+    /// Runs a routine on them.
+    ///
+    /// # Safety
+    /// As for [`Routine::run`].
+    unsafe fn run(
+        &self,
+        hands: Hands<'_>,
+        routine: impl FnOnce(
+            &Combiner<'_>,
+            Hands<'_>,
+            [&[View<'_>]; 2],
+            &mut [ViewMut<'_>],
+        ) -> Result<(), RoutineError>,
+    ) -> Result<(), CpuError> {
+        let buffers = hands.buffers;
+        self.combination.with(hands, |combiner, hands| {
+            let views = |arrays: &[Array]| -> Views<View<'_>> {
+                // SAFETY: the caller's promise; results are arrays of their own.
+                let views = arrays.iter().map(|array| unsafe { array.view(buffers) });
+                views.collect()
+            };
+            let (inputs, inits) = (views(&self.inputs), views(&self.inits));
+            // SAFETY: as above.
+            let outs = self.outs.iter().map(|array| unsafe { array.view_mut(buffers) });
+            let mut outs: Views<ViewMut<'_>> = outs.collect();
+            routine(combiner, hands, [&inputs, &inits], &mut outs)
+        })
+    }
+}
+
+#[derive(Debug)]
+struct BoundReduce {
+    dims: Vec<usize>,
+    arrays: Reduced,
+}
+
+impl Routine for BoundReduce {
+    unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.arrays.run(hands, |combiner, hands, [inputs, inits], outs| {
+                let Hands {
+                    parallel, workspace, ..
+                } = hands;
+                run_reduce(parallel, workspace, &self.dims, combiner, inputs, inits, outs)
+            })
+        }
+    }
+}
+
+pub(super) fn reduce(site: &Site<'_>, own: &Reduce) -> Option<BoundRoutine> {
+    Some(Arc::new(BoundReduce {
+        dims: positions(&own.dimensions),
+        arrays: Reduced::of(site)?,
+    }))
+}
+
 #[derive(Debug)]
 struct BoundReduceWindow {
     windows: Vec<WindowDim>,
-    combine: Combine,
-    input: Array,
-    init: Array,
-    out: Array,
+    arrays: Reduced,
 }
 
 impl Routine for BoundReduceWindow {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands {
-            buffers, parallel, ..
-        } = hands;
-        let combiner = [self.combine];
-        // SAFETY: the caller's promise; the result is an array of its own.
+        // SAFETY: the caller's promise.
         unsafe {
-            let (input, init) = ([self.input.view(buffers)], [self.init.view(buffers)]);
-            let mut out = [self.out.view_mut(buffers)];
-            Ok(window::reduce_window(
-                parallel,
-                &self.windows,
-                &Combiner::Each(&combiner),
-                &input,
-                &init,
-                &mut out,
-            )?)
+            self.arrays.run(hands, |combiner, hands, [inputs, inits], outs| {
+                window::reduce_window(hands.parallel, &self.windows, combiner, inputs, inits, outs)
+            })
         }
     }
 }
 
 pub(super) fn reduce_window(site: &Site<'_>, own: &ReduceWindow) -> Option<BoundRoutine> {
-    let ([input, init], out) = site.fixed()?;
     let lists = Lists {
         sizes: &own.window_dimensions,
         strides: own.window_strides.as_deref(),
@@ -86,22 +166,25 @@ pub(super) fn reduce_window(site: &Site<'_>, own: &ReduceWindow) -> Option<Bound
         window: own.window_dilations.as_deref(),
         padding: own.padding.as_ref(),
     };
-    let alike = input.element == out.element && init.element == out.element;
-    let combine = combine(site.body, *site.op.regions.first()?, out.element).filter(|_| alike)?;
     Some(Arc::new(BoundReduceWindow {
         windows: lists.windows()?,
-        combine,
-        input,
-        init,
-        out,
+        arrays: Reduced::of(site)?,
     }))
+}
+
+/// Which element of a window is selected.
+#[derive(Clone, Copy, Debug)]
+enum Selection {
+    Compare(Direction),
+    /// By a function of the element at hand and another one.
+    Function(Function),
 }
 
 #[derive(Debug)]
 struct BoundSelectAndScatter {
     windows: Vec<WindowDim>,
-    direction: Direction,
-    combine: Combine,
+    selection: Selection,
+    combination: Combination,
     operand: Array,
     source: Array,
     init: Array,
@@ -110,31 +193,44 @@ struct BoundSelectAndScatter {
 
 impl Routine for BoundSelectAndScatter {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands {
-            buffers, parallel, ..
-        } = hands;
-        let combiner = [self.combine];
-        // SAFETY: the caller's promise; the result is an array of its own.
-        unsafe {
-            let (operand, source, init) = (
-                self.operand.view(buffers),
-                self.source.view(buffers),
-                self.init.view(buffers),
-            );
-            let mut out = self.out.view_mut(buffers);
-            let select = Select::Compare(self.direction);
-            let combiner = Combiner::Each(&combiner);
-            Ok(window::select_and_scatter(
-                parallel,
-                &self.windows,
-                select,
-                &combiner,
-                &operand,
-                &source,
-                &init,
-                &mut out,
-            )?)
-        }
+        let function = match self.selection {
+            Selection::Compare(_) => None,
+            Selection::Function(function) => function.ready(&hands),
+        };
+        let keeps = |best: *const u8, next: *const u8| {
+            let mut kept = 0_u8;
+            if let Some(function) = function {
+                // SAFETY: both are elements of the operand, and the function returns a boolean.
+                unsafe { function.call([best, next].into_iter(), &[&raw mut kept], 1) };
+            }
+            kept != 0
+        };
+        let select = match self.selection {
+            Selection::Compare(direction) => Select::Compare(direction),
+            Selection::Function(_) => Select::By(&keeps),
+        };
+        let (buffers, parallel) = (hands.buffers, hands.parallel);
+        self.combination.with(hands, |combiner, _| {
+            // SAFETY: the caller's promise; the result is an array of its own.
+            unsafe {
+                let (operand, source, init) = (
+                    self.operand.view(buffers),
+                    self.source.view(buffers),
+                    self.init.view(buffers),
+                );
+                let mut out = self.out.view_mut(buffers);
+                window::select_and_scatter(
+                    parallel,
+                    &self.windows,
+                    select,
+                    combiner,
+                    &operand,
+                    &source,
+                    &init,
+                    &mut out,
+                )
+            }
+        })
     }
 }
 
@@ -148,20 +244,21 @@ pub(super) fn select_and_scatter(site: &Site<'_>, own: &SelectAndScatter) -> Opt
         window: None,
         padding: own.padding.as_ref(),
     };
-    let [select, scatter] = site.op.regions[..] else {
-        return None;
-    };
+    let select = *site.op.regions.first()?;
+    let element = out.element;
     let alike = [&operand, &source, &init]
         .iter()
-        .all(|array| array.element == out.element);
-    let is_number = out.element.is_float() || out.element.is_integer();
-    if !alike || !is_number {
-        return None;
-    }
+        .all(|array| array.element == element);
+    alike.then_some(())?;
+    let is_number = element.is_float() || element.is_integer();
+    let selection = match direction(site.body, select).filter(|_| is_number) {
+        Some(direction) => Selection::Compare(direction),
+        None => Selection::Function(site.function(0, &[element; 2], &[ElementType::I1])?),
+    };
     Some(Arc::new(BoundSelectAndScatter {
         windows: lists.windows()?,
-        direction: direction(site.body, select)?,
-        combine: combine(site.body, scatter, out.element)?,
+        selection,
+        combination: Combination::of(site, 1, &[element])?,
         operand,
         source,
         init,
@@ -188,6 +285,7 @@ impl Routine for BoundConvolution {
             buffers,
             parallel,
             workspace,
+            ..
         } = hands;
         let layout = |index: usize| {
             let (batch, feature, spatial) = &self.layouts[index];

@@ -69,16 +69,8 @@ impl Emitter<'_> {
         } = making;
         let inputs = prune(&mut kernel, inputs);
         let extents = axes.iter().map(|axis| all[*axis]).collect();
-        let id = match self.kernels.get(&kernel) {
-            Some(id) => *id,
-            None => {
-                let id = self.plan.kernels.push(kernel.clone());
-                self.kernels.insert(kernel, id);
-                id
-            }
-        };
         Ok(Some(Launch {
-            kernel: id,
+            kernel: self.intern(kernel),
             extents,
             inputs,
             outputs,

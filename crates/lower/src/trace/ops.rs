@@ -1,13 +1,17 @@
 //! Sorts operations: what kernels are made of, what a plan has a step for, and the rest.
 
+use artifact_core::entity::EntityId as _;
 use artifact_ir::literal::Literal;
-use artifact_ir::module::Operation;
-use artifact_ir::op::{Chlo, Contraction, Creation, Elementwise, Indexing, Op, Reduction, Sharding, Testing};
+use artifact_ir::module::{Body, Operation};
+use artifact_ir::op::{
+    Binary, Chlo, Contraction, Creation, Elementwise, Indexing, Op, Reduction, Sharding, Testing,
+};
 use artifact_ir::types::{Element, TensorType};
 
 use super::{Frame, Tracer};
 use crate::error::LowerError;
 use crate::graph::{Definition, Dimensions, Item, ItemKind, TensorId, Value};
+use crate::kernel::InstrKind;
 use crate::region;
 use crate::view::View;
 
@@ -20,11 +24,9 @@ impl<'m> Tracer<'m> {
     ) -> Result<Vec<Value>, LowerError> {
         let found = match &op.op {
             Op::Control(control) => return self.control(frame, op, control),
-            Op::Unary(_) | Op::Binary(_) => self.elementwise(frame, op)?,
-            Op::Elementwise(elementwise) if !changes_width(frame, op, elementwise) => {
-                self.elementwise(frame, op)?
-            }
-            Op::Chlo(chlo) if is_elementwise(chlo) => self.elementwise(frame, op)?,
+            Op::Elementwise(Elementwise::Clamp) => self.clamp(frame, op)?,
+            _ if is_elementwise(frame.body, op) => self.elementwise(frame, op)?,
+            Op::Reduction(Reduction::Map(_)) => self.map(frame, op)?,
             Op::Creation(creation) => self.creation(frame, op, creation)?,
             Op::Shape(shape) => self.shape(frame, op, shape)?,
             Op::Reduction(Reduction::Reduce(reduce)) => self.reduce(frame, op, &reduce.dimensions)?,
@@ -111,6 +113,18 @@ impl<'m> Tracer<'m> {
     }
 
     fn elementwise(&mut self, frame: &Frame<'m>, op: &Operation) -> Result<Option<TensorId>, LowerError> {
+        let Some((ty, operands)) = self.alike(frame, op)? else {
+            return Ok(None);
+        };
+        self.apply(&op.op, operands, &ty, op).map(Some)
+    }
+
+    /// The type of an elementwise operation's result, and its operands in that shape; `None` where elements are not plain.
+    fn alike(
+        &mut self,
+        frame: &Frame<'m>,
+        op: &Operation,
+    ) -> Result<Option<(TensorType, Vec<TensorId>)>, LowerError> {
         let ty = Self::result_type(frame, op, 0)?;
         let operands = frame.tensors(op)?;
         let all_plain = operands
@@ -122,15 +136,61 @@ impl<'m> Tracer<'m> {
         let ty = self.sized(ty, &op.op, &operands);
         let rank = self.dims(&ty, op.source)?.len();
         let spread = |tracer: &mut Self, id: TensorId| tracer.spread(id, rank, &ty, op);
-        let operands = operands
-            .into_iter()
-            .map(|id| spread(self, id))
-            .collect::<Result<Vec<_>, _>>()?;
-        let definition = Definition::Apply {
-            op: op.op.clone(),
-            operands,
+        let operands = operands.into_iter().map(|id| spread(self, id));
+        let operands = operands.collect::<Result<_, _>>()?;
+        Ok(Some((ty, operands)))
+    }
+
+    fn apply(
+        &mut self,
+        apply: &Op,
+        operands: Vec<TensorId>,
+        ty: &TensorType,
+        op: &Operation,
+    ) -> Result<TensorId, LowerError> {
+        let apply = apply.clone();
+        self.lazy(ty, Definition::Apply { op: apply, operands }, op)
+    }
+
+    /// Spec, "clamp": `minimum(maximum(operand, min), max)`.
+    fn clamp(&mut self, frame: &Frame<'m>, op: &Operation) -> Result<Option<TensorId>, LowerError> {
+        let Some((ty, operands)) = self.alike(frame, op)? else {
+            return Ok(None);
         };
-        self.lazy(&ty, definition, op).map(Some)
+        let [low, value, high] = operands[..] else {
+            return Ok(None);
+        };
+        let raised = self.apply(&Op::Binary(Binary::Maximum), vec![value, low], &ty, op)?;
+        self.apply(&Op::Binary(Binary::Minimum), vec![raised, high], &ty, op)
+            .map(Some)
+    }
+
+    /// The operations of the region, on whole arrays.
+    fn map(&mut self, frame: &Frame<'m>, op: &Operation) -> Result<Option<TensorId>, LowerError> {
+        let ([region], Some((ty, operands))) = (&op.regions[..], self.alike(frame, op)?) else {
+            return Ok(None);
+        };
+        let Some(kernel) = region::kernel(frame.body, *region) else {
+            return Ok(None);
+        };
+        let mut values: Vec<TensorId> = Vec::with_capacity(kernel.body.len());
+        for instr in &kernel.body {
+            let ty = ty.with_element(Element::Plain(instr.element));
+            let value = match &instr.kind {
+                InstrKind::Input(number) => operands[*number as usize],
+                InstrKind::Constant(bytes) => self.lazy(&ty, Definition::Splat(bytes.clone()), op)?,
+                InstrKind::Apply {
+                    op: apply,
+                    operands: own,
+                } => {
+                    let operands = own.iter().map(|id| values[id.index()]).collect();
+                    self.apply(apply, operands, &ty, op)?
+                }
+                InstrKind::MultiplyAdd(_) | InstrKind::Reduce { .. } => return Ok(None),
+            };
+            values.push(value);
+        }
+        Ok(kernel.outputs.first().map(|output| values[output.value.index()]))
     }
 
     /// The type of a result, with the sizes of an operand of its shape, which may say them where the result does not.
@@ -218,7 +278,11 @@ impl<'m> Tracer<'m> {
         op: &Operation,
         dimensions: &[i64],
     ) -> Result<Option<TensorId>, LowerError> {
-        let Some(combine) = region::combine(frame.body, op) else {
+        let combine = op
+            .regions
+            .first()
+            .and_then(|region| region::combine(frame.body, *region));
+        let Some(combine) = combine else {
             return Ok(None);
         };
         let [operand, init] = frame.tensors(op)?[..] else {
@@ -326,15 +390,20 @@ fn multiplies(elements: &[&Element; 3]) -> bool {
     alike && !small_float && same_class
 }
 
+/// Whether an operation works element by element on operands of one shape.
+pub(crate) fn is_elementwise(body: &Body, op: &Operation) -> bool {
+    match &op.op {
+        Op::Unary(_) | Op::Binary(_) => true,
+        Op::Elementwise(elementwise) => !changes_width(body, op, elementwise),
+        Op::Chlo(chlo) => is_elementwise_chlo(chlo),
+        _ => false,
+    }
+}
+
 /// Whether a bit cast changes the number of elements.
-fn changes_width(frame: &Frame<'_>, op: &Operation, elementwise: &Elementwise) -> bool {
-    let bits = |id: &artifact_ir::module::ValueId| {
-        frame
-            .body
-            .ty(*id)
-            .as_tensor()
-            .map(|ty| ty.element.storage().bits())
-    };
+fn changes_width(body: &Body, op: &Operation, elementwise: &Elementwise) -> bool {
+    let bits =
+        |id: &artifact_ir::module::ValueId| body.ty(*id).as_tensor().map(|ty| ty.element.storage().bits());
     match elementwise {
         Elementwise::BitcastConvert => {
             op.operands.first().and_then(bits) != op.results.first().and_then(bits)
@@ -345,7 +414,7 @@ fn changes_width(frame: &Frame<'_>, op: &Operation, elementwise: &Elementwise) -
 }
 
 /// CHLO operations that work element by element on operands of one shape.
-const fn is_elementwise(op: &Chlo) -> bool {
+const fn is_elementwise_chlo(op: &Chlo) -> bool {
     matches!(
         op,
         Chlo::Acos

@@ -19,6 +19,13 @@ pub(super) struct Lanes {
     pub(super) is_vector: bool,
 }
 
+/// Where elements lie: an address, and bytes from there.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) address: Value,
+    pub(super) offset: i32,
+}
+
 type Builder<'a, 'b> = &'a mut FunctionBuilder<'b>;
 
 fn memory() -> MemFlagsData {
@@ -87,12 +94,13 @@ impl Lanes {
         self.spread(builder, element, value)
     }
 
-    pub(super) fn load(self, builder: Builder<'_, '_>, element: ElementType, address: Value) -> Value {
+    pub(super) fn load(self, builder: Builder<'_, '_>, element: ElementType, place: Place) -> Value {
+        let Place { address, offset } = place;
         if !self.is_vector || !element.is_boolean() {
-            return builder.ins().load(self.ty(element), memory(), address, 0);
+            return builder.ins().load(self.ty(element), memory(), address, offset);
         }
         let ty = if self.width == 4 { I32 } else { I16 };
-        let mut packed = builder.ins().load(ty, memory(), address, 0);
+        let mut packed = builder.ins().load(ty, memory(), address, offset);
         if self.width == 8 {
             packed = builder.ins().uextend(I32, packed);
         }
@@ -106,16 +114,19 @@ impl Lanes {
         builder.ins().ineg(lanes)
     }
 
-    pub(super) fn store(self, builder: Builder<'_, '_>, element: ElementType, value: Value, address: Value) {
+    pub(super) fn store(self, builder: Builder<'_, '_>, element: ElementType, value: Value, place: Place) {
+        let Place { address, offset } = place;
         if !self.is_vector || !element.is_boolean() {
-            builder.ins().store(memory(), value, address, 0);
+            builder.ins().store(memory(), value, address, offset);
             return;
         }
         if self.width == 8 {
             for lane in 0..2 {
                 let bit = builder.ins().extractlane(value, lane);
                 let bit = builder.ins().band_imm_s(bit, 1);
-                builder.ins().istore8(memory(), bit, address, i32::from(lane));
+                builder
+                    .ins()
+                    .istore8(memory(), bit, address, offset + i32::from(lane));
             }
             return;
         }
@@ -126,7 +137,7 @@ impl Lanes {
         let packed = builder.ins().snarrow(halves, halves);
         let packed = builder.ins().bitcast(I32X4, bits(), packed);
         let packed = builder.ins().extractlane(packed, 0);
-        builder.ins().store(memory(), packed, address, 0);
+        builder.ins().store(memory(), packed, address, offset);
     }
 
     /// Computes a value of a kernel's body.

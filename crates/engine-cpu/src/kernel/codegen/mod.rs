@@ -23,7 +23,7 @@ use artifact_lower::kernel::Kernel;
 
 use super::program::{LoopKind, Phase, Program, Stage};
 use crate::target::Target;
-use body::Lanes;
+use body::{Lanes, Place};
 
 /// Offsets in the context that code is called with.
 pub(crate) const CONTEXT_TABLE: i32 = 0;
@@ -236,7 +236,7 @@ impl Emitter<'_> {
         self.builder.ins().stack_addr(I64, slot, 0)
     }
 
-    /// Rows, and in each row as many lanes at a time as a vector has, then one at a time.
+    /// Rows, and in each row a few vectors at a time, then one, then single elements.
     fn compiled_loop(&mut self, own: &super::program::Loop) {
         let zero = self.word(0);
         let (head, row) = self.block_with_counter();
@@ -247,10 +247,18 @@ impl Emitter<'_> {
         self.builder.ins().brif(goes_on, body, &[], exit, &[]);
         self.builder.switch_to_block(body);
         let pointers = self.pointers(own, row);
-        let lanes = (16 / own.width) as i64;
-        let whole = self.builder.ins().band_imm_s(self.columns, -lanes);
-        let middle = self.columns_loop(own, &pointers, zero, whole, lanes, true);
-        self.columns_loop(own, &pointers, middle, self.columns, 1, false);
+        let lanes = 16 / own.width;
+        let mut column = zero;
+        for step in Step::all(own) {
+            let end = match step {
+                Step::Vectors(count) => {
+                    let multiple = (lanes * count) as i64;
+                    self.builder.ins().band_imm_s(self.columns, -multiple)
+                }
+                Step::Element => self.columns,
+            };
+            column = self.columns_loop(own, &pointers, column, end, step);
+        }
         let next = self.builder.ins().iadd_imm_s(row, 1);
         self.builder.ins().jump(head, &[BlockArg::Value(next)]);
         self.builder.switch_to_block(exit);
@@ -265,12 +273,7 @@ impl Emitter<'_> {
     /// Where the row of each slot begins.
     fn pointers(&mut self, own: &super::program::Loop, row: Value) -> Vec<Option<Value>> {
         let mut pointers = vec![None; self.program.slots.len()];
-        let loads = own.ops.iter().filter_map(|op| match op.kind {
-            LoopKind::Load(slot) | LoopKind::LoadRow(slot) => Some(slot),
-            LoopKind::Constant(_) | LoopKind::Apply(..) => None,
-        });
-        let slots: Vec<usize> = loads.chain(own.stores.iter().map(|(_, slot)| *slot)).collect();
-        for slot in slots {
+        for slot in own.slots() {
             if pointers[slot].is_none() {
                 let data = self.load_word(self.tiles, slot as i32 * TILE_BYTES);
                 let stride = self.load_word(self.tiles, slot as i32 * TILE_BYTES + 8);
@@ -287,12 +290,15 @@ impl Emitter<'_> {
         pointers: &[Option<Value>],
         from: Value,
         to: Value,
-        step: i64,
-        is_vector: bool,
+        step: Step,
     ) -> Value {
+        let (count, lane_count) = match step {
+            Step::Vectors(count) => (count, 16 / own.width),
+            Step::Element => (1, 1),
+        };
         let mut lanes = Lanes {
             width: own.width,
-            is_vector,
+            is_vector: step != Step::Element,
         };
         let fixed = self.fixed_values(own, pointers, &mut lanes);
         let (head, column) = self.block_with_counter();
@@ -302,8 +308,11 @@ impl Emitter<'_> {
         let goes_on = self.builder.ins().icmp(IntCC::UnsignedLessThan, column, to);
         self.builder.ins().brif(goes_on, body, &[], exit, &[]);
         self.builder.switch_to_block(body);
-        self.columns_body(own, pointers, column, &fixed, lanes);
-        let next = self.builder.ins().iadd_imm_s(column, step);
+        let addresses = self.addresses(own, pointers, column);
+        for part in 0..count {
+            self.columns_body(own, &addresses, part * lane_count, &fixed, lanes);
+        }
+        let next = self.builder.ins().iadd_imm_s(column, (count * lane_count) as i64);
         self.builder.ins().jump(head, &[BlockArg::Value(next)]);
         self.builder.switch_to_block(exit);
         column
@@ -327,48 +336,86 @@ impl Emitter<'_> {
         fixed.collect()
     }
 
-    fn columns_body(
+    /// Where the elements of a column begin in each slot that the loop uses.
+    fn addresses(
         &mut self,
         own: &super::program::Loop,
         pointers: &[Option<Value>],
         column: Value,
+    ) -> Vec<Option<Value>> {
+        let slots = own.slots();
+        let address = |(slot, pointer): (usize, &Option<Value>)| {
+            let pointer = (*pointer).filter(|_| slots.contains(&slot))?;
+            let shift = self.program.slots[slot].bytes.trailing_zeros();
+            let offset = self.builder.ins().ishl_imm_u(column, i64::from(shift));
+            Some(self.builder.ins().iadd(pointer, offset))
+        };
+        pointers.iter().enumerate().map(address).collect()
+    }
+
+    /// The operations, for lanes that begin so many elements after the addresses.
+    fn columns_body(
+        &mut self,
+        own: &super::program::Loop,
+        addresses: &[Option<Value>],
+        begin: usize,
         fixed: &[Option<Value>],
         lanes: Lanes,
     ) {
+        let slots = &self.program.slots;
+        let place = |slot: usize| {
+            let offset = (begin * slots[slot].bytes) as i32;
+            addresses[slot].map(|address| Place { address, offset })
+        };
         let mut values: Vec<Value> = Vec::with_capacity(own.ops.len());
         for (op, fixed) in own.ops.iter().zip(fixed) {
             let value = match (&op.kind, fixed) {
-                (_, Some(fixed)) => *fixed,
+                (_, Some(fixed)) => Some(*fixed),
                 (LoopKind::Load(slot), None) => {
-                    let address = self.address(pointers[*slot], column, self.program.slots[*slot].bytes);
-                    lanes.load(&mut self.builder, op.element, address)
+                    place(*slot).map(|place| lanes.load(&mut self.builder, op.element, place))
                 }
                 (LoopKind::Apply(id, operands), None) => {
                     let operands: Vec<Value> = operands.iter().map(|operand| values[*operand]).collect();
-                    lanes.apply(&mut self.builder, self.kernel, *id, &operands)
+                    Some(lanes.apply(&mut self.builder, self.kernel, *id, &operands))
                 }
-                (LoopKind::Constant(_) | LoopKind::LoadRow(_), None) => self.word(0),
+                (LoopKind::Constant(_) | LoopKind::LoadRow(_), None) => None,
             };
-            values.push(value);
+            values.push(value.unwrap_or(self.rows));
         }
         for (position, slot) in &own.stores {
-            let address = self.address(pointers[*slot], column, self.program.slots[*slot].bytes);
-            lanes.store(
-                &mut self.builder,
-                own.ops[*position].element,
-                values[*position],
-                address,
-            );
+            if let Some(place) = place(*slot) {
+                lanes.store(
+                    &mut self.builder,
+                    own.ops[*position].element,
+                    values[*position],
+                    place,
+                );
+            }
         }
     }
+}
 
-    fn address(&mut self, pointer: Option<Value>, column: Value, bytes: usize) -> Value {
-        let shift = bytes.trailing_zeros();
-        let offset = self.builder.ins().ishl_imm_u(column, i64::from(shift));
-        match pointer {
-            Some(pointer) => self.builder.ins().iadd(pointer, offset),
-            None => offset,
-        }
+/// What one turn of a loop over columns computes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// So many vectors.
+    Vectors(usize),
+    Element,
+}
+
+impl Step {
+    /// The loops that go through a row one after the other. The fewer operations there are, the more of the time goes into
+    /// counting columns, and the more vectors one turn takes.
+    fn all(own: &super::program::Loop) -> impl Iterator<Item = Self> {
+        let at_once = match own.ops.len() {
+            0..=8 => Some(4),
+            9..=16 => Some(2),
+            _ => None,
+        };
+        at_once
+            .map(Self::Vectors)
+            .into_iter()
+            .chain([Self::Vectors(1), Self::Element])
     }
 }
 
