@@ -7,7 +7,6 @@ use artifact_dims::Assignment;
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{FunctionId, Module};
-use artifact_ir::op::{Control, Op};
 use artifact_ir::types::{ElementType, TensorType, Type};
 use artifact_lower::plan::{Access, BufferId, KernelId, Operand, Plan, Product, Step, StepKind, Storage};
 
@@ -64,13 +63,8 @@ pub(crate) enum BoundKind {
         to: usize,
         bytes: usize,
     },
-    Routine(BoundRoutine),
+    Routine(Box<RoutineOrElse>),
     Evaluate(Evaluation),
-    /// A shape assertion: nothing is to do while a boolean holds; the evaluator says what does not.
-    Assert {
-        holds: usize,
-        otherwise: Box<Evaluation>,
-    },
     While {
         condition: Vec<BoundStep>,
         predicate: usize,
@@ -81,6 +75,13 @@ pub(crate) enum BoundKind {
         element: ElementType,
         branches: Vec<Vec<BoundStep>>,
     },
+}
+
+/// A routine, and the operation for the evaluator, which does what the routine declines.
+#[derive(Debug)]
+pub(crate) struct RoutineOrElse {
+    pub(crate) routine: BoundRoutine,
+    pub(crate) evaluation: Evaluation,
 }
 
 /// An operation that the evaluator does.
@@ -318,32 +319,24 @@ impl Binder<'_> {
             };
             operands.iter().map(array).collect()
         };
-        if let (Some(operands), Some(results)) = (of(operands), of(results))
-            && let Some(routine) = routine::bind(
+        let evaluation = Evaluation {
+            function,
+            operands: operands.to_vec(),
+            results: results.to_vec(),
+        };
+        let arrays = of(operands).zip(of(results));
+        let routine = arrays.and_then(|(operands, results)| {
+            routine::bind(
                 self.loaded,
                 &self.library,
                 function,
                 [&operands, &results],
                 regions,
             )
-        {
-            return Ok(BoundKind::Routine(routine));
-        }
-        let evaluation = Evaluation {
-            function,
-            operands: operands.to_vec(),
-            results: results.to_vec(),
-        };
-        Ok(match operands.first() {
-            Some(Operand::Array(holds, _))
-                if self.buffers[holds.index()].bytes == 1 && is_shape_assertion(&self.library, function) =>
-            {
-                BoundKind::Assert {
-                    holds: holds.index(),
-                    otherwise: Box::new(evaluation),
-                }
-            }
-            _ => BoundKind::Evaluate(evaluation),
+        });
+        Ok(match routine {
+            Some(routine) => BoundKind::Routine(Box::new(RoutineOrElse { routine, evaluation })),
+            None => BoundKind::Evaluate(evaluation),
         })
     }
 
@@ -386,14 +379,6 @@ impl Binder<'_> {
             Operand::Tuple(parts) => Type::Tuple(parts.iter().map(|part| self.type_of(part)).collect()),
         }
     }
-}
-
-fn is_shape_assertion(library: &Module, function: FunctionId) -> bool {
-    let op = library.functions[function].body.as_ref().and_then(|body| {
-        let first = body.blocks[body.entry_block()?].ops.first()?;
-        Some(&body.ops[*first].op)
-    });
-    matches!(op, Some(Op::Control(Control::CustomCall(call))) if call.call_target_name.as_str() == Some("shape_assertion"))
 }
 
 impl Bound {

@@ -18,7 +18,7 @@ use artifact_ir::types::{ElementType, Type};
 use artifact_lower::plan::Operand;
 use smallvec::SmallVec;
 
-use crate::bind::{Bound, BoundKind, BoundProduct, BoundSide, BoundStep, Evaluation};
+use crate::bind::{Bound, BoundKind, BoundProduct, BoundSide, BoundStep, Evaluation, RoutineOrElse};
 use crate::error::CpuError;
 use crate::launch::{BoundLaunch, Resolved, Run, integer};
 use crate::loaded::Loaded;
@@ -82,29 +82,9 @@ impl Runner<'_> {
                 Ok(copy(self.parallel, &from, &mut to)?)
             }
             // SAFETY: the caller's promise.
-            BoundKind::Routine(routine) => {
-                let (buffers, parallel) = (self.buffers, self.parallel);
-                let hands = Hands {
-                    buffers,
-                    parallel,
-                    workspace: self.workspace,
-                    machine: &self.machine,
-                    kernels: &self.loaded.kernels,
-                };
-                // SAFETY: the caller's promise.
-                unsafe { routine.run(hands)? };
-                self.check()
-            }
+            BoundKind::Routine(own) => unsafe { self.routine(own, step.source) },
             // SAFETY: the caller's promise.
             BoundKind::Evaluate(evaluation) => unsafe { self.evaluate(evaluation, step.source) },
-            BoundKind::Assert { holds, otherwise } => {
-                // SAFETY: the buffer has one boolean.
-                if unsafe { self.buffers[*holds].read() } != 0 {
-                    return Ok(());
-                }
-                // SAFETY: the caller's promise.
-                unsafe { self.evaluate(otherwise, step.source) }
-            }
             BoundKind::While {
                 condition,
                 predicate,
@@ -164,6 +144,28 @@ impl Runner<'_> {
     fn check(&self) -> Result<(), CpuError> {
         if self.machine.failed.load(Ordering::Relaxed) {
             return Err(CpuError::input("an operation is not defined for its elements"));
+        }
+        Ok(())
+    }
+
+    unsafe fn routine(&mut self, own: &RoutineOrElse, source: SourceOffset) -> Result<(), CpuError> {
+        let (buffers, parallel) = (self.buffers, self.parallel);
+        let hands = Hands {
+            buffers,
+            parallel,
+            workspace: self.workspace,
+            machine: &self.machine,
+            kernels: &self.loaded.kernels,
+        };
+        // SAFETY: the caller's promise.
+        let is_declined = unsafe {
+            own.routine.run(hands)?;
+            own.routine.is_declined(buffers)
+        };
+        self.check()?;
+        if is_declined {
+            // SAFETY: the caller's promise.
+            unsafe { self.evaluate(&own.evaluation, source)? };
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::{Array, BoundRoutine, Hands, Routine, Site, positions};
 use crate::error::CpuError;
 
 /// Types of which matrices are factorised and systems solved.
-const fn is_field(element: ElementType) -> bool {
+pub(super) const fn is_field(element: ElementType) -> bool {
     matches!(
         element,
         ElementType::F32 | ElementType::F64 | ElementType::C64 | ElementType::C128
@@ -106,7 +106,12 @@ pub(super) fn triangular_solve(site: &Site<'_>, own: &TriangularSolve) -> Option
         unit_diagonal: own.unit_diagonal,
         transform,
     };
-    is_field(a.element).then(|| Arc::new(BoundSolve { system, a, b, out }) as BoundRoutine)
+    is_field(a.element).then(|| solve(system, [a, b, out]))
+}
+
+/// The solution of a system: its matrix, its right sides, its result.
+pub(super) fn solve(system: System, [a, b, out]: [Array; 3]) -> BoundRoutine {
+    Arc::new(BoundSolve { system, a, b, out })
 }
 
 #[derive(Debug)]

@@ -4,8 +4,10 @@
 //! functions that were compiled. What it does not do (regions that are more than that, types without a routine) is left to the
 //! evaluator.
 
+mod assertion;
 mod function;
 mod indexing;
+mod lapack;
 mod linear;
 mod regions;
 mod sort;
@@ -18,7 +20,7 @@ use artifact_cpu_routine::pool::Parallel;
 use artifact_cpu_routine::view::{View, ViewMut};
 use artifact_cpu_routine::workspace::Workspace;
 use artifact_ir::module::{Body, FunctionId, Module, Operation};
-use artifact_ir::op::{Chlo, Contraction, Creation, Indexing, Linalg, Op, Reduction};
+use artifact_ir::op::{Chlo, Contraction, Control, Creation, Indexing, Linalg, Op, Reduction};
 use artifact_ir::types::{ElementType, TensorType, Type};
 use artifact_lower::plan::{BufferId, KernelId};
 
@@ -97,6 +99,14 @@ pub(crate) trait Routine: std::fmt::Debug + Send + Sync {
     /// # Safety
     /// The buffers must be those of the plan that it was bound for.
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError>;
+
+    /// Whether what it has left is not the result, since the case was a rare one that only the evaluator knows.
+    ///
+    /// # Safety
+    /// As for [`Routine::run`], after it.
+    unsafe fn is_declined(&self, _buffers: &[*mut u8]) -> bool {
+        false
+    }
 }
 
 /// A routine with its sizes.
@@ -154,6 +164,9 @@ pub(crate) fn bind(
         Op::Linalg(Linalg::TriangularSolve(own)) => linear::triangular_solve(&site, own),
         Op::Linalg(Linalg::Fft(own)) => linear::fft(&site, own),
         Op::Creation(Creation::RngBitGenerator(own)) => linear::random(&site, own),
+        Op::Control(Control::CustomCall(own)) => {
+            assertion::shape_assertion(&site, own).or_else(|| lapack::call(&site, own))
+        }
         _ => None,
     }
 }
