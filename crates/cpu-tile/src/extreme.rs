@@ -1,11 +1,11 @@
-//! Largest and smallest `f32` of rows with AVX-512.
+//! Larger and smaller `f32` with AVX-512, whose `vrange` knows the signs of zeros, but loses NaN.
 //!
-//! Which number is the largest does not depend on the order of comparisons, and NaN is noted aside, so that several vectors are
+//! Of rows: which number is the largest does not depend on the order of comparisons, and NaN is noted aside, so that several vectors are
 //! compared at once with the result of the order that [`crate::TileOp::Reduce`] promises.
 
 use std::arch::x86_64::*;
 
-use crate::tile::{Routine, Tile, row_at};
+use crate::tile::{Rectangle, Routine, Tile, row_at};
 
 /// Vectors that are compared at once.
 const STREAMS: usize = 4;
@@ -68,6 +68,46 @@ impl<const IS_MAXIMUM: bool> Routine for Extreme<IS_MAXIMUM> {
                 let result = extreme::<IS_MAXIMUM>(first, second);
                 let nan = has_nan[0] | has_nan[1] | has_nan[2] | has_nan[3];
                 _mm512_storeu_ps(home, _mm512_mask_mov_ps(result, nan, _mm512_set1_ps(f32::NAN)));
+            }
+        }
+    }
+}
+
+/// `maximum` or `minimum` of two `f32`.
+pub(crate) struct Pair<const IS_MAXIMUM: bool>;
+
+/// NaN where one of the numbers is NaN.
+///
+/// # Safety
+/// The processor has level x86-64-v4.
+#[inline(always)]
+unsafe fn pair<const IS_MAXIMUM: bool>(a: __m512, b: __m512) -> __m512 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, b);
+        _mm512_mask_add_ps(extreme::<IS_MAXIMUM>(a, b), nan, a, b)
+    }
+}
+
+impl<const IS_MAXIMUM: bool> Routine for Pair<IS_MAXIMUM> {
+    #[inline(always)]
+    unsafe fn run<const PLAIN: bool>(rows: usize, cols: usize, tiles: *const Tile) {
+        // SAFETY: the caller's promise; loads and stores stay within `cols` numbers of a row.
+        unsafe {
+            let rectangle = Rectangle::new(rows, cols, tiles, [4; 3]);
+            for row in 0..rectangle.rows {
+                let [to, a, b] = rectangle.row(row).map(|row| row.cast::<f32>());
+                let full = rectangle.cols / 16 * 16;
+                for col in (0..full).step_by(16) {
+                    let (a, b) = (_mm512_loadu_ps(a.add(col)), _mm512_loadu_ps(b.add(col)));
+                    _mm512_storeu_ps(to.add(col), pair::<IS_MAXIMUM>(a, b));
+                }
+                if full < rectangle.cols {
+                    let mask = (1_u16 << (rectangle.cols - full)) - 1;
+                    let a = _mm512_maskz_loadu_ps(mask, a.add(full));
+                    let b = _mm512_maskz_loadu_ps(mask, b.add(full));
+                    _mm512_mask_storeu_ps(to.add(full), mask, pair::<IS_MAXIMUM>(a, b));
+                }
             }
         }
     }

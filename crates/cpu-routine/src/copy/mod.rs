@@ -113,17 +113,20 @@ impl Plan {
         row: Loop<2>,
         column: Loop<2>,
     ) -> Result<(), RoutineError> {
-        const TILE: usize = 128;
-        let tiles = [column.size.div_ceil(TILE), row.size.div_ceil(TILE)];
+        const ROWS: usize = 128;
+        // Long runs of the source, which the processor fetches ahead.
+        const RUN_BYTES: usize = 2 << 10;
+        let columns = (RUN_BYTES / self.width).max(16);
+        let tiles = [column.size.div_ceil(columns), row.size.div_ceil(ROWS)];
         let per_matrix = tiles[0] * tiles[1];
         let bytes = outer.count() * row.size * column.size * self.width;
-        let grain = TASK_BYTES / (TILE.min(row.size) * TILE.min(column.size) * self.width);
+        let grain = TASK_BYTES / (ROWS.min(row.size) * columns.min(column.size) * self.width);
         let (from, to, width) = (self.from, self.to, self.width);
         parallel.ranges(outer.count() * per_matrix, grain, &|range, _| {
             for index in range {
                 let [source, target] = outer.offsets(index / per_matrix);
                 let tile = index % per_matrix;
-                let at = [tile / tiles[1] * TILE, tile % tiles[1] * TILE];
+                let at = [tile / tiles[1] * columns, tile % tiles[1] * ROWS];
                 let corner = |base: isize, which: usize| {
                     base + at[0] as isize * column.steps[which] + at[1] as isize * row.steps[which]
                 };
@@ -132,8 +135,8 @@ impl Plan {
                     from_step: row.steps[0],
                     to: to.at(corner(target, 1)),
                     to_step: column.steps[1],
-                    rows: TILE.min(row.size - at[1]),
-                    columns: TILE.min(column.size - at[0]),
+                    rows: ROWS.min(row.size - at[1]),
+                    columns: columns.min(column.size - at[0]),
                     stream: bytes >= STREAM_BYTES,
                 };
                 // SAFETY: the tile lies within both views; each tile of the destination is written by one task.

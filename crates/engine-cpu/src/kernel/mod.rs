@@ -9,4 +9,5 @@
 pub(crate) mod codegen;
 pub(crate) mod phases;
 pub(crate) mod program;
+mod reuse;
 pub(crate) mod stages;

@@ -11,14 +11,15 @@ use artifact_lower::kernel::{Columns, Combine, Instr, InstrId, InstrKind, Kernel
 use super::codegen::lanes::{self, Form};
 use super::phases::{Time, at_element, result_time, times};
 use super::program::{Loop, LoopKind, LoopOp, Phase, Program, Reduce, Slot, SlotKind, Stage};
+use super::reuse::reuse;
 
 /// Operations of a compiled loop at most: more would not find registers.
 const LOOP_OPS_MAX: usize = 32;
 /// Uses of a value from which on an array that repeats it is worth its filling.
 const FILL_USERS_MIN: usize = 4;
-/// Bytes that the arrays of a rectangle may take together: a few first-level caches, of which each stage goes through one or two
-/// arrays. Smaller rectangles lose more by their number than they win.
-const TILE_BYTES: usize = 96 << 10;
+/// Bytes that the arrays of a rectangle may take together: a little more than a first-level cache, since a stage goes through a
+/// few of them. Smaller rectangles lose more by their number than they win.
+const TILE_BYTES: usize = 64 << 10;
 /// Elements of a rectangle, between these.
 const TILE_MIN: usize = 1024;
 const TILE_MAX: usize = 4096;
@@ -49,7 +50,9 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
     };
     scheduler.give_homes();
     let last = scheduler.last_time();
-    let phases: Vec<Phase> = (0..=last).filter_map(|time| scheduler.phase(time)).collect();
+    let mut phases: Vec<Phase> = (0..=last).filter_map(|time| scheduler.phase(time)).collect();
+    let fixed = kernel.inputs.len() + kernel.outputs.len();
+    reuse(&mut scheduler.slots, &mut phases, fixed);
     let tile = tile_size(&scheduler.slots);
     Program {
         columns: kernel.columns,
@@ -515,10 +518,13 @@ impl<'s, 'a> Pass<'s, 'a> {
     fn source(&mut self, id: InstrId) -> usize {
         let instr = self.scheduler.instr(id).clone();
         let slot = match &instr.kind {
-            InstrKind::Constant(bytes) => {
-                let constant = self.constant(bytes);
-                return self.filled(id, constant, instr.element);
-            }
+            InstrKind::Constant(bytes) => match self.places.get(&id) {
+                Some(place) => return *place,
+                None => {
+                    let constant = self.constant(bytes);
+                    return self.filled(id, constant, instr.element);
+                }
+            },
             InstrKind::Input(input) => *input as usize,
             _ => self.place(id),
         };
