@@ -9,7 +9,7 @@
 #[path = "../tests/differential/runner.rs"]
 mod runner;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -17,7 +17,10 @@ use std::time::{Duration, Instant};
 use artifact_testkit::choices::Choices;
 use artifact_testkit::program::Coverage;
 
-use runner::Runner;
+use runner::{Finding, Runner};
+
+/// Programs that are shown of those that seem to show the same.
+const SHOWN_OF_A_KIND: u64 = 3;
 
 struct Options {
     time: Duration,
@@ -38,7 +41,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     std::panic::set_hook(Box::new(|_| {}));
     let runner = Runner::new(threads)?;
     let mut coverage = Coverage::default();
-    let mut findings = BTreeSet::new();
+    let mut findings: BTreeMap<String, u64> = BTreeMap::new();
     let start = Instant::now();
     let mut tried = 0;
     while tried < count && start.elapsed() < time {
@@ -48,11 +51,16 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         if let Some(case) = case {
             coverage.add(&case.module);
         }
-        if let Some(finding) = finding
-            && findings.insert(finding.text.clone())
-        {
-            println!("seed {current}: {finding}\n");
+        if let Some(finding) = finding {
+            let count = findings.entry(kind(&finding)).or_default();
+            *count += 1;
+            if *count <= SHOWN_OF_A_KIND {
+                println!("seed {current}: {finding}\n");
+            }
         }
+    }
+    for (kind, count) in &findings {
+        println!("{count:>8} times: {kind}");
     }
     for (name, count) in coverage.counts() {
         println!("{count:>8} {name}");
@@ -68,6 +76,19 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// What a finding says apart from numbers: the same for programs that show the same.
+fn kind(finding: &Finding) -> String {
+    let what = finding.difference.to_string();
+    let what = what.split("Some(").next().unwrap_or_default();
+    let letters = what.chars().filter(|letter| !letter.is_ascii_digit());
+    let name = |line: &str| {
+        let op = line.split_once("= ")?.1;
+        Some(op.split([' ', '(']).next()?.to_owned())
+    };
+    let ops: BTreeSet<String> = finding.text.lines().filter_map(name).collect();
+    format!("{} {ops:?}", letters.take(80).collect::<String>())
 }
 
 fn options(words: &[String]) -> Result<Options, Box<dyn Error>> {

@@ -1,5 +1,8 @@
 //! Random programs: this engine against the reference evaluator. `examples/differential.rs` does the same for as long as one likes.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod found;
 mod runner;
 
 use artifact_testkit::choices::Choices;
@@ -11,7 +14,7 @@ const PROGRAMS: u64 = 60;
 
 #[test]
 fn random_programs_agree() {
-    let runner = Runner::new(2).unwrap_or_else(|error| panic!("{error}"));
+    let runner = Runner::new(2).unwrap();
     for seed in 0..PROGRAMS {
         let (_, finding) = runner.find(Choices::of_seed(seed));
         if let Some(finding) = finding {

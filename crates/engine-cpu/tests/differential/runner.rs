@@ -86,55 +86,32 @@ impl Runner {
             sizes: String::new(),
         };
         let program = program(case).map_err(everywhere)?;
-        let mut contraction = CompileOptions::for_engine(&self.engines[0]);
-        contraction.contraction = case.contraction;
-        let loaded = self
-            .engines
-            .each_ref()
-            .map(|engine| load(engine, &program, &contraction));
+        let mut options = CompileOptions::for_engine(&self.engines[0]);
+        options.contraction = case.contraction;
+        let loaded = self.load(&program, options);
         for binding in &case.bindings {
             let at = |what: String| Difference {
                 what,
                 sizes: binding.to_string(),
             };
-            self.check_call(case, &program, &contraction, &loaded, binding)
-                .map_err(at)?;
+            let inputs = case.inputs(binding);
+            loaded.check(binding, &inputs, &case.results).map_err(at)?;
         }
         Ok(())
     }
 
-    fn check_call(
-        &self,
-        case: &Case,
-        program: &Program,
-        options: &CompileOptions,
-        loaded: &[Result<Arc<dyn Executable>, String>; 2],
-        binding: &Assignment,
-    ) -> Result<(), String> {
-        let inputs = values(&case.inputs(binding))?;
-        let reference = {
-            let options = CompileOptions::for_engine(&self.reference);
-            load(&self.reference, program, &options).and_then(|loaded| run(&*loaded, &inputs))
-        };
-        no_panic("the reference evaluator", &reference)?;
-        let [one, several] = loaded.each_ref().map(|loaded| match loaded {
-            Ok(loaded) => run(&**loaded, &inputs),
-            Err(error) => Err(error.clone()),
-        });
-        no_panic("the engine", &one)?;
-        no_panic("the engine with threads", &several)?;
-        same("one thread", &one, "several", &several)?;
-        if !case.variables.is_empty() {
-            let sized = program.with_sizes(binding).map_err(|error| error.to_string())?;
-            let sized = load(&self.engines[0], &sized, options).and_then(|loaded| run(&*loaded, &inputs));
-            no_panic("the engine with known sizes", &sized)?;
-            same("open sizes", &one, "known sizes", &sized)?;
-        }
-        match (&reference, &one) {
-            (Err(_), Err(_)) => Ok(()),
-            (Err(error), Ok(_)) => Err(format!("only the reference refuses: {error}")),
-            (Ok(_), Err(error)) => Err(format!("only the engine refuses: {error}")),
-            (Ok(want), Ok(got)) => agree(want, got, &case.results),
+    /// A program in every engine.
+    pub(crate) fn load<'a>(&'a self, program: &'a Program, options: CompileOptions) -> Loaded<'a> {
+        let portable = CompileOptions::for_engine(&self.reference);
+        Loaded {
+            reference: load(&self.reference, program, &portable),
+            engines: self
+                .engines
+                .each_ref()
+                .map(|engine| load(engine, program, &options)),
+            runner: self,
+            program,
+            options,
         }
     }
 
@@ -188,10 +165,57 @@ impl Runner {
     }
 }
 
+/// A program in every engine, or why one refuses it.
+pub(crate) struct Loaded<'a> {
+    reference: Result<Arc<dyn Executable>, String>,
+    /// Of one thread, and of several.
+    engines: [Result<Arc<dyn Executable>, String>; 2],
+    runner: &'a Runner,
+    program: &'a Program,
+    options: CompileOptions,
+}
+
+impl Loaded<'_> {
+    /// Refuses a call of which results differ by more than is allowed.
+    pub(crate) fn check(
+        &self,
+        binding: &Assignment,
+        inputs: &[Literal],
+        allowed: &[Facts],
+    ) -> Result<(), String> {
+        let inputs = values(inputs)?;
+        let outcome = |loaded: &Result<Arc<dyn Executable>, String>| match loaded {
+            Ok(loaded) => run(&**loaded, &inputs),
+            Err(error) => Err(error.clone()),
+        };
+        let reference = outcome(&self.reference);
+        no_panic("the reference evaluator", &reference)?;
+        let [one, several] = self.engines.each_ref().map(outcome);
+        no_panic("the engine", &one)?;
+        no_panic("the engine with threads", &several)?;
+        same("one thread", &one, "several", &several)?;
+        if binding.iter().next().is_some() {
+            let sized = self
+                .program
+                .with_sizes(binding)
+                .map_err(|error| error.to_string())?;
+            let sized = outcome(&load(&self.runner.engines[0], &sized, &self.options));
+            no_panic("the engine with known sizes", &sized)?;
+            same("open sizes", &one, "known sizes", &sized)?;
+        }
+        match (&reference, &one) {
+            (Err(_), Err(_)) => Ok(()),
+            (Err(error), Ok(_)) => Err(format!("only the reference refuses: {error}")),
+            (Ok(_), Err(error)) => Err(format!("only the engine refuses: {error}")),
+            (Ok(want), Ok(got)) => agree(want, got, allowed),
+        }
+    }
+}
+
 fn shown_inputs(case: &Case) -> String {
     let shown = |literal: &Literal| {
         let bytes = literal.as_dense().map(|bytes| bytes.to_vec()).unwrap_or_default();
-        let start = &bytes[..bytes.len().min(64)];
+        let start = &bytes[..bytes.len().min(24)];
         format!("{} {start:02x?}", literal.ty())
     };
     let calls = case.bindings.iter().map(|binding| {

@@ -30,10 +30,11 @@ use artifact_ir::types::{Dim, TensorType, Type};
 
 pub use coverage::Coverage;
 pub use facts::Facts;
+pub use value::{Pattern, array};
 
 use crate::choices::Choices;
 use draft::{Draft, Helper, Made, Setting, size_at};
-use value::{Known, Pattern, array};
+use value::Known;
 
 /// A program, and how to call it.
 #[derive(Debug)]
@@ -79,6 +80,10 @@ impl Case {
 /// Most operations that are drawn for a program; each may take some more to prepare its operands.
 const STEPS_MAX: usize = 25;
 
+/// Most arguments of a program, and most results.
+const ARGUMENTS_MAX: usize = 4;
+const RESULTS_MAX: usize = 4;
+
 /// Draws a program.
 ///
 /// # Errors
@@ -86,6 +91,7 @@ const STEPS_MAX: usize = 25;
 pub fn generate(choices: &Choices) -> Result<Case, BuildError> {
     let mut setting = setting(choices);
     let mut module = Module::new();
+    choices.mark();
     if choices.once_in(3) {
         for number in 0..=choices.below(2) {
             let (function, helper) = helper(choices, &setting, number)?;
@@ -162,7 +168,7 @@ fn draft<'d, 'm>(choices: &'d Choices, setting: &'d Setting, builder: &'d mut Bu
 }
 
 fn arguments(choices: &Choices, setting: &Setting) -> Vec<Argument> {
-    let argument = |_| {
+    let argument = || {
         let element = shapes::element(choices);
         let shape = shapes::shape(choices, 4);
         let mut ty = TensorType::of_static(&shape, element);
@@ -184,7 +190,15 @@ fn arguments(choices: &Choices, setting: &Setting) -> Vec<Argument> {
             seed: choices.seed(),
         }
     };
-    (0..=choices.below(4)).map(argument).collect()
+    let mut arguments = Vec::new();
+    for number in 0..ARGUMENTS_MAX {
+        choices.mark();
+        if number > 0 && choices.below(3) == 0 {
+            break;
+        }
+        arguments.push(argument());
+    }
+    arguments
 }
 
 /// A function of its own, which takes and returns bits that are the same everywhere.
@@ -221,8 +235,11 @@ fn helper(
 /// The last value, and some others.
 fn results(draft: &Draft<'_, '_>) -> Vec<Known> {
     let mut results: Vec<Known> = draft.values.last().cloned().into_iter().collect();
-    for _ in 0..draft.choices.below(4) {
-        results.extend(draft.find(|_| true));
+    for _ in 1..RESULTS_MAX {
+        draft.choices.mark();
+        if draft.choices.flip() {
+            results.extend(draft.find(|_| true));
+        }
     }
     results
 }

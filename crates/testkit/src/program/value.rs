@@ -41,7 +41,8 @@ impl Known {
 
 /// Where the elements of an array come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
+pub enum Pattern {
+    /// Zeros.
     Zeros,
     /// Whole numbers between -4 and 4, or 0 and 4.
     Small,
@@ -200,7 +201,8 @@ pub(super) fn number_bytes(element: ElementType, number: f64) -> Vec<u8> {
 /// # Panics
 /// When the type is not static.
 #[expect(clippy::expect_used, reason = "the bytes are made for the type")]
-pub(super) fn array(ty: &Arc<TensorType>, pattern: Pattern, seed: u64) -> Literal {
+#[must_use]
+pub fn array(ty: &Arc<TensorType>, pattern: Pattern, seed: u64) -> Literal {
     let element = ty.element.storage();
     let mut random = SplitMix::new(seed);
     let count = ty.element_count().expect("a static type");
