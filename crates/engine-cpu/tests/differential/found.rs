@@ -101,3 +101,16 @@ fn reductions_of_numbers_that_processors_lack() {
         );
     }
 }
+
+#[test]
+fn bit_casts_of_open_sizes() {
+    check(
+        &[2, 3],
+        "func.func @main(%x: tensor<?xi32>) -> tensor<?xi32> {
+           %0 = stablehlo.bitcast_convert %x : (tensor<?xi32>) -> tensor<?x2xui16>
+           %1 = stablehlo.add %0, %0 : tensor<?x2xui16>
+           %2 = stablehlo.bitcast_convert %1 : (tensor<?x2xui16>) -> tensor<?xi32>
+           return %2 : tensor<?xi32>
+         }",
+    );
+}
