@@ -24,6 +24,7 @@ mod engine;
 mod error;
 mod evaluate;
 mod executable;
+mod guard;
 mod instance;
 mod kernel;
 mod launch;

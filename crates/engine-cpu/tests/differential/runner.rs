@@ -70,6 +70,7 @@ impl Runner {
         let engine = |threads| {
             let settings = Settings {
                 threads: Some(threads),
+                guard_pages: true,
             };
             CpuEngine::new(&settings).map_err(|error| error.to_string())
         };

@@ -35,7 +35,14 @@ fn factors(
             let reach = product.magnitude();
             product = product.with_bounds(-reach, reach);
         }
-        product.sum(count * terms, narrower(element, result))
+        let sum = product.sum(count * terms, narrower(element, result))?;
+        // A sum of one product may be a zero of either sign: whether something is added to it is up to the engine.
+        let signless = (count <= 1 || draft.setting.is_symbolic()) && product.low < 0.0 && sum.is_exact();
+        Some(if signless {
+            sum.with_error(f64::MIN_POSITIVE)
+        } else {
+            sum
+        })
     };
     if let Some(facts) = product(&left, &right) {
         return Ok(Some((left, right, facts)));
