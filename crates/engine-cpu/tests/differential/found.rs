@@ -114,3 +114,25 @@ fn bit_casts_of_open_sizes() {
          }",
     );
 }
+
+#[test]
+fn positions_from_where_a_slice_starts() {
+    for value in [
+        "stablehlo.convert %0 : tensor<8xf32>",
+        "stablehlo.add %0, %x : tensor<8xf32>",
+        "stablehlo.reverse %0, dims = [0] : tensor<8xf32>",
+    ] {
+        check(
+            &[],
+            &format!(
+                "func.func @main(%x: tensor<8xf32>) -> tensor<3xf32> {{
+                   %0 = stablehlo.iota dim = 0 : tensor<8xf32>
+                   %1 = {value}
+                   %start = stablehlo.constant dense<2> : tensor<i32>
+                   %2 = stablehlo.dynamic_slice %1, %start, sizes = [3] : (tensor<8xf32>, tensor<i32>) -> tensor<3xf32>
+                   return %2 : tensor<3xf32>
+                 }}"
+            ),
+        );
+    }
+}
