@@ -4,7 +4,11 @@
 //! it finds as a small program, and at the end which operations the programs consisted of. It ends with status 1 where there was a
 //! difference or an operation was never used.
 
-#![expect(clippy::print_stdout, reason = "it says what it found")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it says what it found, and where it is"
+)]
 
 #[path = "../tests/differential/runner.rs"]
 mod runner;
@@ -47,6 +51,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     while tried < count && start.elapsed() < time {
         let current = seed + tried;
         tried += 1;
+        // A guard page that is touched stops the process: this is what it was at.
+        eprint!("\r{current} ");
         let (case, finding) = runner.find(Choices::of_seed(current));
         if let Some(case) = case {
             coverage.add(&case.module);

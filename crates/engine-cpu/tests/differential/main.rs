@@ -10,7 +10,7 @@ use artifact_testkit::choices::Choices;
 use runner::Runner;
 
 /// Programs that are tried.
-const PROGRAMS: u64 = 60;
+const PROGRAMS: u64 = 200;
 
 #[test]
 fn random_programs_agree() {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use artifact_dims::{Assignment, Range, Scope, ScopeBuilder, Variable};
 use artifact_engine::{
-    Argument, ArgumentFact, Buffer, CompileOptions, Engine, Executable, ExecuteOptions, Program, Value,
+    Argument, ArgumentFact, Buffer, CompileOptions, Engine, Executable, ExecuteOptions, Program, Target,
+    Value,
 };
 use artifact_engine_cpu::{CpuEngine, Settings};
 use artifact_engine_reference::ReferenceEngine;
@@ -89,6 +90,7 @@ impl Runner {
         let program = program(case).map_err(everywhere)?;
         let mut options = CompileOptions::for_engine(&self.engines[0]);
         options.contraction = case.contraction;
+        options.target = self.target(case.variant);
         let loaded = self.load(&program, options);
         for binding in &case.bindings {
             let at = |what: String| Difference {
@@ -99,6 +101,20 @@ impl Runner {
             loaded.check(binding, &inputs, &case.results).map_err(at)?;
         }
         Ok(())
+    }
+
+    /// One of the targets that this machine runs, its own first.
+    fn target(&self, variant: usize) -> Target {
+        let supported = self.engines[0].targets().into_iter().rev();
+        let targets: Vec<Target> = supported
+            .filter(|one| one.missing.is_none())
+            .map(|one| one.target)
+            .collect();
+        let own = || self.engines[0].target();
+        targets
+            .get(variant % targets.len().max(1))
+            .cloned()
+            .unwrap_or_else(own)
     }
 
     /// A program in every engine.
@@ -195,6 +211,11 @@ impl Loaded<'_> {
         no_panic("the engine", &one)?;
         no_panic("the engine with threads", &several)?;
         same("one thread", &one, "several", &several)?;
+        if let (Ok(loaded), Ok(several)) = (&self.engines[1], several) {
+            let again = run_again(&**loaded, &inputs, &several);
+            no_panic("the engine in used memory", &again)?;
+            same("a call", &Ok(several), "the same call in used memory", &again)?;
+        }
         if binding.iter().next().is_some() {
             let sized = self
                 .program
@@ -300,6 +321,23 @@ fn run(executable: &dyn Executable, inputs: &[Value]) -> Results {
         outcome
             .map(|outcome| outcome.results)
             .map_err(|error| error.to_string())
+    })
+}
+
+/// A call with arguments that are given away, and results in memory that has held these.
+fn run_again(executable: &dyn Executable, inputs: &[Value], results: &[Value]) -> Results {
+    guarded(|| {
+        let own = |value: &Value| match value {
+            Value::Array(buffer) => {
+                Buffer::copy_of(Arc::clone(buffer.ty()), buffer.bytes()).map(Value::Array)
+            }
+            other => Ok(other.clone()),
+        };
+        let results = results.iter().map(own).collect::<Result<Vec<_>, _>>();
+        let mut results = results.map_err(|error| error.to_string())?;
+        let mut arguments: Vec<Argument<'_>> = inputs.iter().cloned().map(Argument::donate).collect();
+        let outcome = executable.run(&mut arguments, &mut results, &ExecuteOptions::default());
+        outcome.map(|_| results).map_err(|error| error.to_string())
     })
 }
 

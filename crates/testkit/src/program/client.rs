@@ -4,7 +4,7 @@ use artifact_ir::attribute::{Attribute, FloatAttribute};
 use artifact_ir::op::{BroadcastBinary, BroadcastCompare, Chlo, ChloConstant, ChloConstantLike, TopK};
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
-use super::draft::{Draft, ELEMENTS_MAX, Made};
+use super::draft::{Draft, Made};
 use super::elementwise::DIRECTIONS;
 use super::facts::Facts;
 use super::functions::{smooth_facts, tame_complex};
@@ -118,7 +118,7 @@ pub(super) fn classify(draft: &mut Draft<'_, '_>) -> Made<()> {
 pub(super) fn constant(draft: &mut Draft<'_, '_>) -> Made<()> {
     if draft.choices.flip() {
         let element = *draft.choices.pick(&[ElementType::F32, ElementType::I32]);
-        let shape = super::shapes::shape(draft.choices, 2);
+        let shape = super::shapes::shape(draft.choices, draft.setting, 2);
         let ty = std::sync::Arc::new(TensorType::of_static(&shape, element));
         let value = array(&ty, Pattern::Small, draft.choices.seed());
         return draft
@@ -191,7 +191,7 @@ pub(super) fn broadcasting(draft: &mut Draft<'_, '_>) -> Made<()> {
             && draft
                 .setting
                 .count(&known.ty)
-                .is_some_and(|count| count <= ELEMENTS_MAX)
+                .is_some_and(|count| count <= draft.setting.elements_max)
     };
     let Some(wide) = draft.find(suits) else {
         return Ok(());

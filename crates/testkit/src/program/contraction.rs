@@ -4,7 +4,7 @@ use artifact_ir::attribute::{ByteString, ConvDimensionNumbers, DotDimensionNumbe
 use artifact_ir::op::{Contraction, Convolution, Dot, DotGeneral, Einsum};
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
-use super::draft::{Draft, ELEMENTS_MAX, Made};
+use super::draft::{Draft, Made};
 use super::facts::Facts;
 use super::movement::permutation;
 use super::value::Known;
@@ -159,7 +159,11 @@ pub(super) fn dot_general(draft: &mut Draft<'_, '_>) -> Made<()> {
     let (dims, count) = pairs.shape(draft, &left, &right);
     let result = result_element(draft, element);
     let ty = TensorType::new(dims, result);
-    let Some(elements) = draft.setting.count(&ty).filter(|count| *count <= ELEMENTS_MAX) else {
+    let Some(elements) = draft
+        .setting
+        .count(&ty)
+        .filter(|count| *count <= draft.setting.elements_max)
+    else {
         return Ok(());
     };
     if ty.rank() > 6 || elements * count > WORK_MAX {
@@ -201,7 +205,7 @@ pub(super) fn legacy_dot(draft: &mut Draft<'_, '_>) -> Made<()> {
     let columns = *draft.choices.pick(&[3, 1, 8, 17]);
     let right = draft.fresh(&[shape[1], columns], left.element())?;
     let ty = TensorType::of_static(&[shape[0], columns], left.element());
-    if shape[0] * shape[1] * columns > WORK_MAX || shape[0] * columns > ELEMENTS_MAX {
+    if shape[0] * shape[1] * columns > WORK_MAX || shape[0] * columns > draft.setting.elements_max {
         return Ok(());
     }
     let element = left.element();
@@ -401,7 +405,10 @@ pub(super) fn convolution(draft: &mut Draft<'_, '_>) -> Made<()> {
     let ty = TensorType::new(dims, result_element(draft, element));
     let elements = draft.setting.count(&ty).unwrap_or(u64::MAX);
     let work = elements.saturating_mul(layers.window().max(1));
-    if elements > ELEMENTS_MAX || work > WORK_MAX || kernel_shape.iter().product::<u64>() > ELEMENTS_MAX {
+    if elements > draft.setting.elements_max
+        || work > WORK_MAX
+        || kernel_shape.iter().product::<u64>() > draft.setting.elements_max
+    {
         return Ok(());
     }
     let kernel = draft.fresh(&kernel_shape, element)?;

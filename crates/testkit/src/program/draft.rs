@@ -14,15 +14,16 @@ use super::facts::Facts;
 use super::value::{Known, Pattern, array, splat};
 use crate::choices::Choices;
 
-/// Most elements of an array, at the largest sizes.
-pub(super) const ELEMENTS_MAX: u64 = 8192;
-
 /// A value that was made, or why it could not be.
 pub(super) type Made<T = Known> = Result<T, BuildError>;
 
 /// What all functions of a program have in common.
 #[derive(Debug)]
 pub(super) struct Setting {
+    /// Most elements of an array, at the largest sizes.
+    pub(super) elements_max: u64,
+    /// Whether there are few operations on arrays that are large enough for several threads.
+    pub(super) is_large: bool,
     /// Whether a product and a sum may become one rounding.
     pub(super) contraction: bool,
     /// The sizes of each call; one without variables where all sizes are numbers.
@@ -210,7 +211,11 @@ impl<'m> Draft<'_, 'm> {
     /// Whether an array of this type is small enough, and its open sizes are those of values.
     pub(super) fn may_make(&self, ty: &TensorType) -> bool {
         let has = |dim: &Dim| dim.is_static() || self.values.iter().any(|known| known.ty.dims.contains(dim));
-        ty.dims.iter().all(has) && self.setting.count(ty).is_some_and(|count| count <= ELEMENTS_MAX)
+        ty.dims.iter().all(has)
+            && self
+                .setting
+                .count(ty)
+                .is_some_and(|count| count <= self.setting.elements_max)
     }
 
     /// A value that suits, more likely one that was made lately.
@@ -234,7 +239,7 @@ impl<'m> Draft<'_, 'm> {
             Some(known) => Ok(known),
             None => {
                 let element = *self.choices.pick(elements);
-                let shape = super::shapes::shape(self.choices, 3);
+                let shape = super::shapes::shape(self.choices, self.setting, 3);
                 self.fresh(&shape, element)
             }
         }

@@ -400,7 +400,7 @@ pub(super) fn bitcast(draft: &mut Draft<'_, '_>) -> Made<()> {
     if draft
         .setting
         .count(&ty)
-        .is_none_or(|count| count > super::draft::ELEMENTS_MAX)
+        .is_none_or(|count| count > draft.setting.elements_max)
     {
         return Ok(());
     }

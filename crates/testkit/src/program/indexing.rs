@@ -5,7 +5,7 @@ use artifact_ir::builder::RegionBuilder;
 use artifact_ir::op::{Binary, DynamicGather, Gather, Indexing, Scatter, TorchIndexSelect};
 use artifact_ir::types::{Dim, TensorType, Type};
 
-use super::draft::{Draft, ELEMENTS_MAX, Made};
+use super::draft::{Draft, Made};
 use super::facts::Facts;
 use super::movement::permutation;
 use super::reduction::{combine, combiners};
@@ -173,7 +173,11 @@ pub(super) fn gather(draft: &mut Draft<'_, '_>) -> Made<()> {
         return Ok(());
     };
     let ty = TensorType::new(slices.dims.clone(), operand.element());
-    if draft.setting.count(&ty).is_none_or(|count| count > ELEMENTS_MAX) {
+    if draft
+        .setting
+        .count(&ty)
+        .is_none_or(|count| count > draft.setting.elements_max)
+    {
         return Ok(());
     }
     let dimension_numbers = GatherDimensionNumbers {
@@ -218,7 +222,10 @@ fn torch_index_select(draft: &mut Draft<'_, '_>) -> Made<()> {
     let mut shape = operand.shape();
     shape[dim] = count.unsigned_abs();
     let ty = TensorType::of_static(&shape, operand.element());
-    if ty.element_count().is_none_or(|count| count > ELEMENTS_MAX) {
+    if ty
+        .element_count()
+        .is_none_or(|count| count > draft.setting.elements_max)
+    {
         return Ok(());
     }
     let op = Indexing::TorchIndexSelect(TorchIndexSelect {
@@ -244,7 +251,11 @@ pub(super) fn scatter(draft: &mut Draft<'_, '_>) -> Made<()> {
     };
     let element = input.element();
     let ty = TensorType::new(slices.dims.clone(), element);
-    let Some(count) = draft.setting.count(&ty).filter(|count| *count <= ELEMENTS_MAX) else {
+    let Some(count) = draft
+        .setting
+        .count(&ty)
+        .filter(|count| *count <= draft.setting.elements_max)
+    else {
         return Ok(());
     };
     let found = draft.find(|known| *known.ty == ty);

@@ -298,7 +298,7 @@ pub(super) fn random_bits(draft: &mut Draft<'_, '_>) -> Made<()> {
         ElementType::I32,
         ElementType::I64,
     ]);
-    let shape = super::shapes::shape(draft.choices, 3);
+    let shape = super::shapes::shape(draft.choices, draft.setting, 3);
     let types = [
         TensorType::clone(&state.ty).into(),
         TensorType::of_static(&shape, element).into(),

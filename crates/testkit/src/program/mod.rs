@@ -43,6 +43,8 @@ pub struct Case {
     pub module: Module,
     /// Whether a product and a sum may become one rounding.
     pub contraction: bool,
+    /// A small number by which to choose among what should make no difference, such as the target.
+    pub variant: usize,
     /// The variables that sizes are named by; none where all are numbers.
     pub variables: Vec<Variable>,
     /// The sizes of each call; one without variables where all sizes are numbers.
@@ -84,6 +86,10 @@ const STEPS_MAX: usize = 25;
 const ARGUMENTS_MAX: usize = 4;
 const RESULTS_MAX: usize = 4;
 
+/// Most elements of an array: of most programs, and of those that are large enough for several threads.
+const SMALL_MAX: u64 = 8192;
+const LARGE_MAX: u64 = 1 << 17;
+
 /// Draws a program.
 ///
 /// # Errors
@@ -113,18 +119,20 @@ pub fn generate(choices: &Choices) -> Result<Case, BuildError> {
     for _ in 0..STEPS_MAX {
         choices.mark();
         // The last of so many ends the program, on average.
-        if choices.below(12) == 0 {
+        if choices.below(if setting.is_large { 5 } else { 12 }) == 0 {
             break;
         }
         step(&mut draft)?;
     }
     let results = results(&draft);
+    let variant = choices.below(4);
     let returned: Vec<_> = results.iter().map(|known| known.id).collect();
     let function = builder.finish(&returned)?;
     module.add_function(function);
     Ok(Case {
         module,
         contraction: setting.contraction,
+        variant,
         variables: setting.variables,
         bindings: setting.bindings,
         results: results.iter().map(|known| known.facts).collect(),
@@ -134,6 +142,7 @@ pub fn generate(choices: &Choices) -> Result<Case, BuildError> {
 
 fn setting(choices: &Choices) -> Setting {
     let contraction = choices.flip();
+    let is_large = choices.once_in(12);
     let names: &[&str] = match choices.weighted(&[(5, 0), (2, 1), (1, 2)]) {
         0 => &[],
         1 => &["b"],
@@ -150,6 +159,8 @@ fn setting(choices: &Choices) -> Setting {
         variables.iter().map(size).collect()
     };
     Setting {
+        elements_max: if is_large { LARGE_MAX } else { SMALL_MAX },
+        is_large,
         contraction,
         bindings: (0..calls).map(binding).collect(),
         variables,
@@ -170,7 +181,7 @@ fn draft<'d, 'm>(choices: &'d Choices, setting: &'d Setting, builder: &'d mut Bu
 fn arguments(choices: &Choices, setting: &Setting) -> Vec<Argument> {
     let argument = || {
         let element = shapes::element(choices);
-        let shape = shapes::shape(choices, 4);
+        let shape = shapes::shape(choices, setting, 4);
         let mut ty = TensorType::of_static(&shape, element);
         for at in 0..shape.len() {
             if setting.is_symbolic() && choices.flip() {
@@ -178,7 +189,7 @@ fn arguments(choices: &Choices, setting: &Setting) -> Vec<Argument> {
                 open.dims[at] = Dim::Symbolic(Expr::variable(choices.pick(&setting.variables).clone()));
                 if setting
                     .count(&open)
-                    .is_some_and(|count| count <= draft::ELEMENTS_MAX / 2)
+                    .is_some_and(|count| count <= setting.elements_max / 2)
                 {
                     ty = open;
                 }
@@ -207,7 +218,7 @@ fn helper(
     setting: &Setting,
     number: usize,
 ) -> Made<(artifact_ir::module::Function, Helper)> {
-    let argument = |_| TensorType::of_static(&shapes::shape(choices, 2), shapes::element(choices));
+    let argument = |_| TensorType::of_static(&shapes::shape(choices, setting, 2), shapes::element(choices));
     let arguments: Vec<TensorType> = (0..=choices.below(2)).map(argument).collect();
     let types: Vec<Type> = arguments.iter().map(|ty| ty.clone().into()).collect();
     let name = format!("helper{number}");

@@ -5,7 +5,7 @@ use artifact_ir::op::{
 };
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
-use super::draft::{Draft, ELEMENTS_MAX, Made};
+use super::draft::{Draft, Made};
 use super::facts::Facts;
 use super::shapes::INDICES;
 use super::value::Known;
@@ -367,7 +367,9 @@ pub(super) fn pad(draft: &mut Draft<'_, '_>) -> Made<()> {
         .filter_map(|dim| draft.setting.size(dim))
         .product::<u64>()
         * 27;
-    if is_static && count > ELEMENTS_MAX as i64 || !is_static && sizes_open > 4 * ELEMENTS_MAX {
+    if is_static && count > draft.setting.elements_max as i64
+        || !is_static && sizes_open > 4 * draft.setting.elements_max
+    {
         return Ok(());
     }
     let facts = operand.facts.or(&value.facts);
@@ -412,7 +414,7 @@ pub(super) fn concatenate(draft: &mut Draft<'_, '_>) -> Made<()> {
         .iter()
         .filter_map(|operand| draft.setting.count(&operand.ty))
         .sum();
-    if total > ELEMENTS_MAX {
+    if total > draft.setting.elements_max {
         return Ok(());
     }
     let facts = operands
@@ -438,6 +440,6 @@ pub(super) fn dimension_size(draft: &mut Draft<'_, '_>) -> Made<()> {
 /// A new array: a constant or positions.
 pub(super) fn creation(draft: &mut Draft<'_, '_>) -> Made<()> {
     let element = super::shapes::element(draft.choices);
-    let shape = super::shapes::shape(draft.choices, 4);
+    let shape = super::shapes::shape(draft.choices, draft.setting, 4);
     draft.fresh(&shape, element).map(drop)
 }

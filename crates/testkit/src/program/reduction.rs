@@ -8,7 +8,7 @@ use artifact_ir::op::{
 };
 use artifact_ir::types::{ElementType, TensorType, Type};
 
-use super::draft::{Draft, ELEMENTS_MAX, Made};
+use super::draft::{Draft, Made};
 use super::elementwise::comparison;
 use super::facts::Facts;
 use super::movement::some_of;
@@ -125,7 +125,7 @@ pub(super) fn count_along(draft: &Draft<'_, '_>, operand: &Known, dimensions: &[
         draft
             .setting
             .size(&operand.ty.dims[*dim as usize])
-            .unwrap_or(ELEMENTS_MAX)
+            .unwrap_or(draft.setting.elements_max)
     };
     dimensions.iter().map(size).product()
 }
@@ -242,7 +242,10 @@ impl Windows {
 pub(super) fn reduce_window(draft: &mut Draft<'_, '_>) -> Made<()> {
     let suits = |known: &Known| known.element().bits() > 8 || !known.element().is_float();
     let small = |draft: &Draft<'_, '_>, known: &Known| {
-        draft.setting.count(&known.ty).is_some_and(|count| count <= 2048)
+        draft
+            .setting
+            .count(&known.ty)
+            .is_some_and(|count| count <= draft.setting.elements_max / 4)
     };
     let found = draft.find(|known| known.rank() >= 1 && suits(known));
     let Some(operand) = found.filter(|known| small(draft, known)) else {
@@ -280,7 +283,10 @@ pub(super) fn select_and_scatter(draft: &mut Draft<'_, '_>) -> Made<()> {
             && !element.is_complex()
             && !element.is_boolean()
             && (element.bits() > 8 || !element.is_float())
-            && known.ty.element_count().is_some_and(|count| count <= 2048)
+            && known
+                .ty
+                .element_count()
+                .is_some_and(|count| count <= draft.setting.elements_max / 4)
     };
     let Some(operand) = draft.find(suits) else {
         return Ok(());

@@ -4,7 +4,7 @@ use artifact_ir::types::ElementType::{
     self, BF16, C64, C128, F16, F32, F64, I1, I2, I4, I8, I16, I32, I64, UI2, UI4, UI8, UI16, UI32, UI64,
 };
 
-use super::draft::ELEMENTS_MAX;
+use super::draft::Setting;
 use crate::choices::Choices;
 
 /// Sizes around the widths of vectors and tiles.
@@ -12,6 +12,9 @@ const SIZES: &[u64] = &[3, 1, 2, 5, 7, 8, 16, 17, 33, 64, 65, 130, 0];
 
 /// Sizes around those of the segments that reductions are cut into.
 const LONG: &[u64] = &[1000, 1023, 4095, 4096, 4097, 5000];
+
+/// Sizes that make arrays large.
+const LARGE: &[u64] = &[130, 65, 257, 400, 1000, 3, 4097, 20_000, 33_000];
 
 pub(super) const FLOATS: &[ElementType] = &[F32, F64, F16, BF16];
 pub(super) const COMPLEX: &[ElementType] = &[C64, C128];
@@ -46,13 +49,18 @@ pub(super) fn element(choices: &Choices) -> ElementType {
 }
 
 /// A shape of at most so many dimensions, and not too many elements.
-pub(super) fn shape(choices: &Choices, rank_max: usize) -> Vec<u64> {
+pub(super) fn shape(choices: &Choices, setting: &Setting, rank_max: usize) -> Vec<u64> {
     let rank = *choices.weighted(&[(4, 1), (6, 2), (3, 3), (2, 0), (1, 4)]);
     let mut shape: Vec<u64> = Vec::new();
-    let mut left = ELEMENTS_MAX / 2;
+    let mut left = setting.elements_max / 2;
     for _ in 0..rank.min(rank_max) {
         let long = choices.once_in(24);
-        let size = *choices.pick(if long { LONG } else { SIZES });
+        let sizes = match () {
+            () if setting.is_large => LARGE,
+            () if long => LONG,
+            () => SIZES,
+        };
+        let size = *choices.pick(sizes);
         let size = if size > left { left.clamp(1, 3) } else { size };
         left /= size.max(1);
         shape.push(size);
