@@ -16,6 +16,7 @@ use artifact_ir::module::{FunctionId, Module};
 use artifact_lower::plan::{BufferId, Slot};
 
 use crate::compile::engine_error;
+use crate::error::{CpuError, CpuErrorKind};
 use crate::instance::{Binding, Call, Instance};
 use crate::loaded::Loaded;
 use crate::memory::{ALIGNMENT, Block, Fencing};
@@ -23,6 +24,7 @@ use crate::payload::{Body, Payload};
 use crate::profile::Recorder;
 use crate::sizes::SizeRules;
 use crate::values;
+use crate::watched;
 
 /// How often a call looks whether it has to stop, while a step runs.
 const WATCH_EVERY: Duration = Duration::from_millis(2);
@@ -87,7 +89,9 @@ impl CpuExecutable {
         watch.check()?;
         let outcome = match &self.body {
             Loadable::Plan(instance) => self.run_plan(instance, arguments, results, options, &watch),
-            Loadable::Whole { module, entry } => self.run_whole(module, *entry, arguments, results, options),
+            Loadable::Whole { module, entry } => {
+                self.run_whole(module, *entry, arguments, results, options, &watch)
+            }
         };
         // What was donated is gone, whatever came of the call.
         arguments.iter_mut().for_each(|argument| drop(argument.take()));
@@ -129,6 +133,7 @@ impl CpuExecutable {
         let call = Call {
             pool: &self.pool,
             stop: &stop,
+            watch,
             options: eval::Options {
                 steps_max: None,
                 bytes_max: options.memory_limit_bytes,
@@ -142,10 +147,7 @@ impl CpuExecutable {
         } else {
             run()
         };
-        let outcome = outcome.map_err(|error| match watch.check() {
-            Err(stopped) if stop.load(Ordering::Relaxed) => stopped.at(error.source_offset()),
-            _ => engine_error(&error),
-        })?;
+        let outcome = outcome.map_err(|error| why_ended(&error, watch))?;
         outputs.finish(results)?;
         let mut report = values::report(outcome)?;
         report.profile = recorder.map(Recorder::finish);
@@ -159,6 +161,7 @@ impl CpuExecutable {
         arguments: &[Argument<'_>],
         results: &mut Vec<Value>,
         options: &ExecuteOptions,
+        watch: &Watch,
     ) -> Result<Report, EngineError> {
         let mut sizes = Vec::new();
         self.sizes.sizes(arguments, &mut sizes);
@@ -169,8 +172,8 @@ impl CpuExecutable {
             steps_max: None,
             bytes_max: options.memory_limit_bytes,
         };
-        let outcome =
-            eval::evaluate(module, entry, inputs, &limits).map_err(|error| engine_error(&error.into()))?;
+        let outcome = watched::evaluate(module, entry, inputs, &limits, watch);
+        let outcome = outcome.map_err(|error| why_ended(&error.into(), watch))?;
         let mut before = std::mem::take(results).into_iter();
         for value in &outcome.results {
             let memory = before.next().and_then(Value::into_array);
@@ -198,6 +201,14 @@ impl Executable for CpuExecutable {
             }
             report
         })
+    }
+}
+
+/// The error of a call: what stopped it from outside, where that ended it.
+fn why_ended(error: &CpuError, watch: &Watch) -> EngineError {
+    match watch.check() {
+        Err(stopped) if error.kind() == CpuErrorKind::Time => stopped.at(error.source_offset()),
+        _ => engine_error(error),
     }
 }
 

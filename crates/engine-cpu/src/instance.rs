@@ -8,6 +8,7 @@ use artifact_core::entity::EntityId as _;
 use artifact_cpu_routine::pool::Pool;
 use artifact_cpu_routine::workspace::Workspace;
 use artifact_dims::Assignment;
+use artifact_engine::Watch;
 use artifact_eval::{Options, Outcome};
 use artifact_ir::literal::Literal;
 use artifact_lower::plan::{BufferId, Slot};
@@ -63,6 +64,7 @@ unsafe impl Send for Address {}
 pub(crate) struct Call<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) stop: &'a AtomicBool,
+    pub(crate) watch: &'a Watch,
     pub(crate) options: Options,
     pub(crate) observer: Option<&'a dyn Fn(u32, std::time::Duration)>,
 }
@@ -151,6 +153,7 @@ impl Instance {
             workspace,
             parallel: call.pool.stoppable(call.stop),
             stop: call.stop,
+            watch: call.watch,
             options: call.options,
             outcome: Outcome::default(),
             observer: call.observer,

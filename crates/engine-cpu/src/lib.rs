@@ -40,6 +40,7 @@ mod run;
 mod sizes;
 mod target;
 mod values;
+mod watched;
 
 pub use dump::{Emit, dump};
 pub use engine::{CpuEngine, Settings};
