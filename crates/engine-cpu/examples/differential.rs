@@ -73,7 +73,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let missing = coverage.missing();
     println!(
-        "{tried} programs from seed {seed}, {} differences, never used: {missing:?}",
+        "{tried} programs from seed {seed}, {} kinds of differences, never used: {missing:?}",
         findings.len()
     );
     let fine = findings.is_empty() && missing.is_empty();

@@ -1,7 +1,7 @@
 //! Client-level operations (CHLO), which engines expand.
 
 use artifact_ir::attribute::{Attribute, FloatAttribute};
-use artifact_ir::op::{BroadcastBinary, BroadcastCompare, Chlo, ChloConstant, ChloConstantLike, TopK};
+use artifact_ir::op::{BroadcastBinary, BroadcastCompare, Chlo, ChloConstant, ChloConstantLike};
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
 use super::draft::{Draft, Made};
@@ -139,30 +139,6 @@ pub(super) fn constant(draft: &mut Draft<'_, '_>) -> Made<()> {
     };
     let op = Chlo::ConstantLike(Box::new(ChloConstantLike { value }));
     draft.add(op, &[&operand], Facts::whole(2.0, 2.0)).map(drop)
-}
-
-/// The largest elements of the last dimension.
-pub(super) fn top_k(draft: &mut Draft<'_, '_>) -> Made<()> {
-    let suits = |known: &Known| {
-        let element = known.element();
-        known.rank() >= 1
-            && known.facts.is_exact()
-            && !(known.facts.special && known.facts.any_nan)
-            && (element.is_integer() || element.is_float() && element.bits() > 8)
-            && known.size(known.rank() - 1).is_some()
-    };
-    let Some(operand) = draft.find(suits) else {
-        return Ok(());
-    };
-    let last = operand.size(operand.rank() - 1).unwrap_or(0);
-    let op = Chlo::TopK(TopK {
-        k: draft.choices.below(last.min(5) as usize + 1) as i64,
-        is_stable: true,
-    });
-    let results = draft.builder.op(op, &[operand.id])?;
-    draft.keep(results[0], operand.facts);
-    draft.keep(results[1], Facts::ANY);
-    Ok(())
 }
 
 /// An operand that broadcasts to another: a scalar, or of ones where the other has sizes.

@@ -1,6 +1,10 @@
 //! Products: of matrices and of windows.
 
+use std::sync::Arc;
+
+use artifact_core::blob::Blob;
 use artifact_ir::attribute::{ByteString, ConvDimensionNumbers, DotDimensionNumbers, Padding};
+use artifact_ir::literal::Literal;
 use artifact_ir::op::{Contraction, Convolution, Dot, DotGeneral, Einsum};
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
@@ -17,7 +21,7 @@ fn multiplies(known: &Known) -> bool {
 }
 
 /// Two factors of which sums of `count` products can be told; made smaller where they cannot.
-fn factors(
+pub(super) fn factors(
     draft: &mut Draft<'_, '_>,
     left: Known,
     right: Known,
@@ -365,6 +369,21 @@ impl Layers {
     }
 }
 
+/// The padding as an operand.
+#[expect(clippy::expect_used, reason = "the bytes are made for the type")]
+fn padding_operand(draft: &mut Draft<'_, '_>, padding: &[[i64; 2]]) -> Made {
+    let ty = TensorType::of_static(&[padding.len() as u64, 2], ElementType::I64);
+    let bytes = padding
+        .as_flattened()
+        .iter()
+        .flat_map(|amount| amount.to_le_bytes());
+    let literal = Literal::dense(Arc::new(ty), Blob::new(bytes.collect()));
+    draft.constant(
+        literal.expect("two numbers for each dimension"),
+        Facts::of(ElementType::I64),
+    )
+}
+
 /// Sizes by their roles, as an array has them where role `i` is dimension `order[i]`.
 fn placed<T: Clone>(order: &[i64], roles: &[T]) -> Vec<T> {
     let mut dims = roles.to_vec();
@@ -416,6 +435,16 @@ pub(super) fn convolution(draft: &mut Draft<'_, '_>) -> Made<()> {
     let Some((input, kernel, facts)) = factors(draft, input, kernel, layers.window(), result)? else {
         return Ok(());
     };
-    let op = Contraction::Convolution(Box::new(layers.op(draft, &kernel_order, &output_order)));
-    draft.add_typed(op, &[&input, &kernel], ty, facts).map(drop)
+    let op = Box::new(layers.op(draft, &kernel_order, &output_order));
+    if draft.choices.once_in(8) {
+        let amounts: Vec<[i64; 2]> = layers.spatial.iter().map(|one| one.padding).collect();
+        let padding = padding_operand(draft, &amounts)?;
+        let op = Contraction::DynamicConv(Box::new(Convolution { padding: None, ..*op }));
+        return draft
+            .add_typed(op, &[&input, &kernel, &padding], ty, facts)
+            .map(drop);
+    }
+    draft
+        .add_typed(Contraction::Convolution(op), &[&input, &kernel], ty, facts)
+        .map(drop)
 }

@@ -31,14 +31,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("stablehlo.custom_call", "is outside the program"),
     ("stablehlo.rng", "its numbers are up to the engine"),
     ("stablehlo.set_dimension_size", "bounded sizes"),
-    ("stablehlo.uniform_", "quantized types"),
-    (
-        "stablehlo.dynamic_conv",
-        "is a convolution once its padding is known",
-    ),
     ("chlo._asin_acos_kernel", "a part of others"),
-    ("chlo.ragged_dot", "is refused or evaluated"),
-    ("chlo.scan", "is refused or evaluated"),
 ];
 
 impl Coverage {

@@ -16,9 +16,12 @@ mod functions;
 mod indexing;
 mod linalg;
 mod movement;
+mod quantized;
 mod reduction;
+mod sequences;
 mod shapes;
 mod value;
+mod windows;
 
 use std::sync::Arc;
 
@@ -283,8 +286,8 @@ fn step(draft: &mut Draft<'_, '_>) -> Made<()> {
         (2, movement::dimension_size),
         (6, movement::creation),
         (10, reduction::reduce),
-        (5, reduction::reduce_window),
-        (3, reduction::select_and_scatter),
+        (5, windows::reduce_window),
+        (3, windows::select_and_scatter),
         (6, reduction::sort),
         (2, reduction::map),
         (7, indexing::gather),
@@ -306,7 +309,10 @@ fn step(draft: &mut Draft<'_, '_>) -> Made<()> {
         (2, client::function_of_two),
         (1, client::classify),
         (1, client::constant),
-        (2, client::top_k),
+        (2, sequences::top_k),
+        (1, sequences::scan),
+        (1, sequences::ragged_dot),
+        (1, quantized::quantize),
         (4, client::broadcasting),
         (2, client::broadcasting_function),
     ];
