@@ -122,7 +122,7 @@ impl CpuExecutable {
         watch: &Watch,
     ) -> Result<Report, EngineError> {
         let binding = self.binding(instance, arguments)?;
-        check_memory(&binding, arguments, options)?;
+        let memory_left = check_memory(&binding, arguments, options)?;
         let inputs = Inputs::of(arguments, self.fencing)?;
         let outputs = Outputs::new(&instance.loaded.plan.results, &binding, results, self.fencing)?;
         let stop = AtomicBool::new(false);
@@ -138,6 +138,7 @@ impl CpuExecutable {
                 steps_max: None,
                 bytes_max: options.memory_limit_bytes,
             },
+            workspace_bytes_max: memory_left,
             observer: observe.as_ref().map(|observe| observe as &dyn Fn(u32, Duration)),
         };
         // SAFETY: inputs and outputs are aligned, and as large as the binding says.
@@ -234,13 +235,14 @@ fn watched<T>(watch: &Watch, stop: &AtomicBool, run: impl FnOnce() -> T) -> T {
     })
 }
 
+/// Bytes that are left of the limit for what routines take for themselves; `None` where there is no limit.
 fn check_memory(
     binding: &Binding,
     arguments: &[Argument<'_>],
     options: &ExecuteOptions,
-) -> Result<(), EngineError> {
+) -> Result<Option<usize>, EngineError> {
     let Some(limit) = options.memory_limit_bytes else {
-        return Ok(());
+        return Ok(None);
     };
     let given = arguments
         .iter()
@@ -253,7 +255,7 @@ fn check_memory(
         let what = format!("the program needs {needed} bytes for these sizes, over the limit of {limit}");
         return Err(EngineError::new(ErrorKind::MemoryLimit, what));
     }
-    Ok(())
+    Ok(Some(usize::try_from(limit - needed).unwrap_or(usize::MAX)))
 }
 
 /// The arrays among the arguments, each aligned: copied where it is not, or has to lie between pages.

@@ -66,6 +66,8 @@ pub(crate) struct Call<'a> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) watch: &'a Watch,
     pub(crate) options: Options,
+    /// What routines may take for themselves; `None` for any number.
+    pub(crate) workspace_bytes_max: Option<usize>,
     pub(crate) observer: Option<&'a dyn Fn(u32, std::time::Duration)>,
 }
 
@@ -119,6 +121,7 @@ impl Instance {
             Some(memory) => memory,
             None => Memory::new(&binding.bound, call.pool, self.fencing)?,
         };
+        memory.workspace.limit(call.workspace_bytes_max);
         if self.fencing == Fencing::Pages {
             memory.forget();
         }
