@@ -149,10 +149,7 @@ pub(super) fn while_loop(draft: &mut Draft<'_, '_>) -> Made<()> {
             .chain(carried)
             .collect::<Vec<_>>()
     };
-    let outside = Outside {
-        values: draft.values.clone(),
-        ..Outside::of(draft)
-    };
+    let outside = Outside::of(draft);
     let before = outside.clone();
     let condition = RegionBuilder::new(types(), move |builder, arguments| {
         let mut inside = before.inside(builder);

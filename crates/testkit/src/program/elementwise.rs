@@ -175,7 +175,7 @@ fn float_facts(op: &Binary, left: &Known, right: &Known, fused: bool) -> Facts {
     };
     let slack = 1.0 + 4.0 * unit(element);
     match op {
-        Binary::Add => total((a.low + b.low) * 1.0, a.high + b.high)
+        Binary::Add => total(a.low + b.low, a.high + b.high)
             .widened(slack)
             .rounded(element),
         Binary::Subtract => total(a.low - b.high, a.high - b.low)

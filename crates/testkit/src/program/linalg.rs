@@ -183,7 +183,6 @@ pub(super) fn triangular_solve(draft: &mut Draft<'_, '_>) -> Made<()> {
 
 pub(super) fn fft(draft: &mut Draft<'_, '_>) -> Made<()> {
     let part = *draft.choices.pick(WIDE);
-    let complex = part.complex_of().unwrap_or(ElementType::C64);
     let kind = *draft
         .choices
         .pick(&[FftType::Fft, FftType::Ifft, FftType::Rfft, FftType::Irfft]);
@@ -211,7 +210,6 @@ pub(super) fn fft(draft: &mut Draft<'_, '_>) -> Made<()> {
             draft.add(Elementwise::Complex, &[&real, &imaginary], facts)?
         }
     };
-    debug_assert!(operand.element() == part || operand.element() == complex);
     let count = lengths.iter().product::<u64>() as f64;
     let error = 2.0 * count * (operand.facts.error + 32.0 * unit(part));
     let facts = Facts::between(-2.0 * count, 2.0 * count).with_error(error);

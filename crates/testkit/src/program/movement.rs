@@ -264,7 +264,7 @@ fn starts(draft: &mut Draft<'_, '_>, rank: usize) -> Made<Vec<Known>> {
     Ok(starts)
 }
 
-/// A part of a static size for each dimension, open ones included: their sizes are at least 1 only where a part is empty.
+/// The size of a part, dimension by dimension.
 fn slice_sizes(draft: &Draft<'_, '_>, operand: &Known) -> Vec<u64> {
     operand
         .shape()
