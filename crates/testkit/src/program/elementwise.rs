@@ -201,7 +201,7 @@ fn float_facts(op: &Binary, left: &Known, right: &Known, fused: bool) -> Facts {
                 whole: false,
                 special: !known || both.special,
                 error: if both.error > 0.0 {
-                    2.0 * a.error + 4.0 * a.magnitude() * b.error
+                    (2.0 * a.error + 4.0 * a.magnitude() * b.error).max(f64::MIN_POSITIVE)
                 } else {
                     0.0
                 },
@@ -243,7 +243,7 @@ fn complexes(draft: &mut Draft<'_, '_>, left: Known, right: Known) -> Made<()> {
         let error = if exact {
             0.0
         } else {
-            spread + 4.0 * unit(element) * product_reach
+            (spread + 4.0 * unit(element) * product_reach).max(f64::MIN_POSITIVE)
         };
         let facts = Facts {
             whole: exact,

@@ -181,7 +181,9 @@ impl Facts {
         };
         Self {
             error: if both.error > 0.0 {
-                self.error * other.magnitude() + other.error * self.magnitude() + self.error * other.error
+                // A product that is 0 may still have either sign.
+                let spread = self.error * other.magnitude() + other.error * self.magnitude();
+                (spread + self.error * other.error).max(f64::MIN_POSITIVE)
             } else {
                 0.0
             },
