@@ -143,7 +143,7 @@ const LAYERS: &[Layer] = &[
             "artifact-cpu-routine",
             "artifact-chlo",
         ],
-        tests_use: &["artifact-testkit"],
+        tests_use: &["artifact-engine-reference", "artifact-testkit"],
     },
     Layer {
         name: "artifact-runtime",
@@ -196,10 +196,10 @@ const LAYERS: &[Layer] = &[
         ],
         tests_use: &["artifact-forge", "artifact-testkit"],
     },
-    // For tests alone; it has nothing of ours below it.
+    // For tests alone: it makes random programs.
     Layer {
         name: "artifact-testkit",
-        uses: &[],
+        uses: &["artifact-core", "artifact-dims", "artifact-ir"],
         tests_use: &[],
     },
     // For tests alone: it writes files that lie. No row may have it in `uses`, which a test checks.

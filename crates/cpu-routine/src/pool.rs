@@ -155,6 +155,11 @@ impl Parallel<'_> {
         self.pool.threads
     }
 
+    /// Whether the flag was raised: for tasks that take long.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
     /// Runs `task` for every index below `count`, in any order and at the same time.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ pub const ALIGNMENT: usize = 64;
 #[derive(Debug, Default)]
 pub struct Workspace {
     memory: Option<(NonNull<u8>, Layout)>,
+    bytes_max: Option<usize>,
 }
 
 // SAFETY: the memory belongs to the workspace alone.
@@ -25,7 +26,15 @@ impl Workspace {
     /// A workspace without memory.
     #[must_use]
     pub const fn new() -> Self {
-        Self { memory: None }
+        Self {
+            memory: None,
+            bytes_max: None,
+        }
+    }
+
+    /// Lets no routine have more bytes than that from now on; `None` for any number.
+    pub const fn limit(&mut self, bytes_max: Option<usize>) {
+        self.bytes_max = bytes_max;
     }
 
     /// Bytes that are held.
@@ -36,6 +45,9 @@ impl Workspace {
 
     /// At least so many bytes, aligned to [`ALIGNMENT`]: initialised, but with anything.
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<Target, RoutineError> {
+        if self.bytes_max.is_some_and(|most| bytes > most) {
+            return Err(RoutineError::Memory(bytes));
+        }
         if bytes > self.capacity_bytes() || self.memory.is_none() {
             self.release();
             let rounded = bytes.max(1).checked_next_multiple_of(ALIGNMENT);
@@ -107,6 +119,8 @@ mod tests {
         assert_eq!(workspace.capacity_bytes(), 128);
         assert_eq!(workspace.reserve(10).unwrap().at(0), first);
         assert!(workspace.reserve(usize::MAX).is_err());
+        workspace.limit(Some(99));
+        assert!(workspace.reserve(100).is_err() && workspace.reserve(99).is_ok());
         let mut parts = Parts::default();
         assert_eq!([parts.add(3, 4), parts.add(1, 1), parts.add(0, 8)], [0, 64, 128]);
         assert_eq!(parts.bytes(), Ok(128));

@@ -67,6 +67,7 @@ impl Runner {
     fn new(path: &Path, threads: usize) -> Outcome<Self> {
         let settings = Settings {
             threads: Some(threads),
+            ..Settings::default()
         };
         let program = read(path)?;
         let engine = CpuEngine::new(&settings)?;

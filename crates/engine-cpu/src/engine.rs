@@ -11,6 +11,7 @@ use artifact_engine::{
 
 use crate::compile;
 use crate::executable::CpuExecutable;
+use crate::memory::Fencing;
 use crate::payload::{self, Payload};
 use crate::target::Target;
 
@@ -19,6 +20,10 @@ use crate::target::Target;
 pub struct Settings {
     /// Threads that one call uses at most, the caller's among them; `None` for as many as the machine has processors.
     pub threads: Option<usize>,
+    /// Whether every buffer lies between pages that nobody may touch, so that an access outside of it stops the process; and whether
+    /// memory that was not written yet holds no zeros. For tests: it takes pages of memory for each buffer, and copies of arguments
+    /// and results.
+    pub guard_pages: bool,
 }
 
 /// The embedded engine.
@@ -27,6 +32,7 @@ pub struct CpuEngine {
     toolchain: Toolchain,
     target: Target,
     pool: Arc<Pool>,
+    fencing: Fencing,
 }
 
 impl CpuEngine {
@@ -51,6 +57,11 @@ impl CpuEngine {
                 .with("payload", version(payload::VERSION)),
             target,
             pool: Arc::new(Pool::new(threads)),
+            fencing: if settings.guard_pages {
+                Fencing::Pages
+            } else {
+                Fencing::None
+            },
         })
     }
 }
@@ -121,6 +132,7 @@ impl Engine for CpuEngine {
     fn load(&self, module: &CompiledModule) -> Result<Arc<dyn Executable>, EngineError> {
         module.check(self)?;
         let payload = Payload::decode(module.payload())?;
-        Ok(Arc::new(CpuExecutable::new(payload, Arc::clone(&self.pool))?))
+        let pool = Arc::clone(&self.pool);
+        Ok(Arc::new(CpuExecutable::new(payload, pool, self.fencing)?))
     }
 }

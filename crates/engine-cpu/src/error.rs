@@ -106,7 +106,7 @@ impl CpuError {
         use artifact_eval::EvalErrorKind;
         match &self.problem {
             Problem::Input(_) | Problem::Size(_) => CpuErrorKind::Input,
-            Problem::Memory(_) => CpuErrorKind::Memory,
+            Problem::Memory(_) | Problem::Routine(RoutineError::Memory(_)) => CpuErrorKind::Memory,
             Problem::Stopped(_) => CpuErrorKind::Time,
             Problem::Routine(RoutineError::Stopped) => CpuErrorKind::Time,
             Problem::Evaluation(error) => match error.kind() {

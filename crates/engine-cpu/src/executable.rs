@@ -16,13 +16,15 @@ use artifact_ir::module::{FunctionId, Module};
 use artifact_lower::plan::{BufferId, Slot};
 
 use crate::compile::engine_error;
+use crate::error::{CpuError, CpuErrorKind};
 use crate::instance::{Binding, Call, Instance};
 use crate::loaded::Loaded;
-use crate::memory::{ALIGNMENT, Block};
+use crate::memory::{ALIGNMENT, Block, Fencing};
 use crate::payload::{Body, Payload};
 use crate::profile::Recorder;
 use crate::sizes::SizeRules;
 use crate::values;
+use crate::watched;
 
 /// How often a call looks whether it has to stop, while a step runs.
 const WATCH_EVERY: Duration = Duration::from_millis(2);
@@ -34,6 +36,7 @@ pub(crate) struct CpuExecutable {
     sizes: SizeRules,
     body: Loadable,
     pool: Arc<Pool>,
+    fencing: Fencing,
     /// The binding of the last call, by its sizes.
     last: Mutex<Option<(Vec<u64>, Arc<Binding>)>>,
 }
@@ -45,7 +48,7 @@ enum Loadable {
 }
 
 impl CpuExecutable {
-    pub(crate) fn new(payload: Payload, pool: Arc<Pool>) -> Result<Self, EngineError> {
+    pub(crate) fn new(payload: Payload, pool: Arc<Pool>, fencing: Fencing) -> Result<Self, EngineError> {
         let Payload {
             arguments,
             results,
@@ -55,7 +58,7 @@ impl CpuExecutable {
         let body = match body {
             Body::Plan(compiled) => {
                 let loaded = Loaded::new(*compiled).map_err(|error| engine_error(&error))?;
-                Loadable::Plan(Box::new(Instance::new(loaded)))
+                Loadable::Plan(Box::new(Instance::new(loaded, fencing)))
             }
             Body::Whole { module, entry } => Loadable::Whole { module, entry },
         };
@@ -65,6 +68,7 @@ impl CpuExecutable {
             sizes,
             body,
             pool,
+            fencing,
             last: Mutex::new(None),
         })
     }
@@ -85,7 +89,9 @@ impl CpuExecutable {
         watch.check()?;
         let outcome = match &self.body {
             Loadable::Plan(instance) => self.run_plan(instance, arguments, results, options, &watch),
-            Loadable::Whole { module, entry } => self.run_whole(module, *entry, arguments, results, options),
+            Loadable::Whole { module, entry } => {
+                self.run_whole(module, *entry, arguments, results, options, &watch)
+            }
         };
         // What was donated is gone, whatever came of the call.
         arguments.iter_mut().for_each(|argument| drop(argument.take()));
@@ -116,9 +122,9 @@ impl CpuExecutable {
         watch: &Watch,
     ) -> Result<Report, EngineError> {
         let binding = self.binding(instance, arguments)?;
-        check_memory(&binding, arguments, options)?;
-        let inputs = Inputs::of(arguments)?;
-        let outputs = Outputs::new(&instance.loaded.plan.results, &binding, results)?;
+        let memory_left = check_memory(&binding, arguments, options)?;
+        let inputs = Inputs::of(arguments, self.fencing)?;
+        let outputs = Outputs::new(&instance.loaded.plan.results, &binding, results, self.fencing)?;
         let stop = AtomicBool::new(false);
         let recorder = options.profile.then(|| Recorder::new(instance, &binding));
         let observe = recorder
@@ -127,10 +133,12 @@ impl CpuExecutable {
         let call = Call {
             pool: &self.pool,
             stop: &stop,
+            watch,
             options: eval::Options {
                 steps_max: None,
                 bytes_max: options.memory_limit_bytes,
             },
+            workspace_bytes_max: memory_left,
             observer: observe.as_ref().map(|observe| observe as &dyn Fn(u32, Duration)),
         };
         // SAFETY: inputs and outputs are aligned, and as large as the binding says.
@@ -140,11 +148,8 @@ impl CpuExecutable {
         } else {
             run()
         };
-        let outcome = outcome.map_err(|error| match watch.check() {
-            Err(stopped) if stop.load(Ordering::Relaxed) => stopped.at(error.source_offset()),
-            _ => engine_error(&error),
-        })?;
-        outputs.finish(results);
+        let outcome = outcome.map_err(|error| why_ended(&error, watch))?;
+        outputs.finish(results)?;
         let mut report = values::report(outcome)?;
         report.profile = recorder.map(Recorder::finish);
         Ok(report)
@@ -157,6 +162,7 @@ impl CpuExecutable {
         arguments: &[Argument<'_>],
         results: &mut Vec<Value>,
         options: &ExecuteOptions,
+        watch: &Watch,
     ) -> Result<Report, EngineError> {
         let mut sizes = Vec::new();
         self.sizes.sizes(arguments, &mut sizes);
@@ -167,8 +173,8 @@ impl CpuExecutable {
             steps_max: None,
             bytes_max: options.memory_limit_bytes,
         };
-        let outcome =
-            eval::evaluate(module, entry, inputs, &limits).map_err(|error| engine_error(&error.into()))?;
+        let outcome = watched::evaluate(module, entry, inputs, &limits, watch);
+        let outcome = outcome.map_err(|error| why_ended(&error.into(), watch))?;
         let mut before = std::mem::take(results).into_iter();
         for value in &outcome.results {
             let memory = before.next().and_then(Value::into_array);
@@ -199,6 +205,14 @@ impl Executable for CpuExecutable {
     }
 }
 
+/// The error of a call: what stopped it from outside, where that ended it.
+fn why_ended(error: &CpuError, watch: &Watch) -> EngineError {
+    match watch.check() {
+        Err(stopped) if error.kind() == CpuErrorKind::Time => stopped.at(error.source_offset()),
+        _ => engine_error(error),
+    }
+}
+
 /// Runs something while another thread looks whether it has to stop.
 fn watched<T>(watch: &Watch, stop: &AtomicBool, run: impl FnOnce() -> T) -> T {
     let done = (Mutex::new(false), Condvar::new());
@@ -221,13 +235,14 @@ fn watched<T>(watch: &Watch, stop: &AtomicBool, run: impl FnOnce() -> T) -> T {
     })
 }
 
+/// Bytes that are left of the limit for what routines take for themselves; `None` where there is no limit.
 fn check_memory(
     binding: &Binding,
     arguments: &[Argument<'_>],
     options: &ExecuteOptions,
-) -> Result<(), EngineError> {
+) -> Result<Option<usize>, EngineError> {
     let Some(limit) = options.memory_limit_bytes else {
-        return Ok(());
+        return Ok(None);
     };
     let given = arguments
         .iter()
@@ -240,20 +255,22 @@ fn check_memory(
         let what = format!("the program needs {needed} bytes for these sizes, over the limit of {limit}");
         return Err(EngineError::new(ErrorKind::MemoryLimit, what));
     }
-    Ok(())
+    Ok(Some(usize::try_from(limit - needed).unwrap_or(usize::MAX)))
 }
 
-/// The arrays among the arguments, each aligned: copied where it is not.
+/// The arrays among the arguments, each aligned: copied where it is not, or has to lie between pages.
 struct Inputs {
     addresses: smallvec::SmallVec<[*const u8; 16]>,
-    _copies: Vec<Block>,
+    copies: Vec<Block>,
+    fencing: Fencing,
 }
 
 impl Inputs {
-    fn of(arguments: &[Argument<'_>]) -> Result<Self, EngineError> {
+    fn of(arguments: &[Argument<'_>], fencing: Fencing) -> Result<Self, EngineError> {
         let mut inputs = Self {
             addresses: smallvec::SmallVec::new(),
-            _copies: Vec::new(),
+            copies: Vec::new(),
+            fencing,
         };
         for value in arguments.iter().filter_map(Argument::value) {
             inputs.add(value)?;
@@ -266,12 +283,16 @@ impl Inputs {
             Value::Array(buffer) => {
                 let bytes = buffer.bytes();
                 let mut address = bytes.as_ptr();
-                if !(address as usize).is_multiple_of(ALIGNMENT) {
+                if self.fencing == Fencing::Pages {
+                    let copy = Block::sealed(bytes).map_err(|error| engine_error(&error))?;
+                    address = copy.data();
+                    self.copies.push(copy);
+                } else if !(address as usize).is_multiple_of(ALIGNMENT) {
                     let copy = Block::new(bytes.len()).map_err(|error| engine_error(&error))?;
                     // SAFETY: the block is as large.
                     unsafe { std::ptr::copy_nonoverlapping(address, copy.data(), bytes.len()) };
                     address = copy.data();
-                    self._copies.push(copy);
+                    self.copies.push(copy);
                 }
                 self.addresses.push(address);
                 Ok(())
@@ -286,14 +307,24 @@ impl Inputs {
 struct Outputs {
     values: Vec<Value>,
     addresses: smallvec::SmallVec<[*mut u8; 16]>,
+    /// Where results are made that have to lie between pages, array by array.
+    fenced: Vec<Block>,
+    fencing: Fencing,
 }
 
 impl Outputs {
-    fn new(slots: &[Slot], binding: &Binding, results: &mut Vec<Value>) -> Result<Self, EngineError> {
+    fn new(
+        slots: &[Slot],
+        binding: &Binding,
+        results: &mut Vec<Value>,
+        fencing: Fencing,
+    ) -> Result<Self, EngineError> {
         let mut before = std::mem::take(results).into_iter();
         let mut outputs = Self {
             values: Vec::with_capacity(slots.len()),
             addresses: smallvec::SmallVec::new(),
+            fenced: Vec::new(),
+            fencing,
         };
         for slot in slots {
             let memory = before.next().and_then(Value::into_array);
@@ -333,12 +364,47 @@ impl Outputs {
         let mut buffer =
             buffer.map_err(|error| EngineError::new(ErrorKind::MemoryLimit, error.to_string()))?;
         let missing = || EngineError::internal("a new buffer is shared");
-        self.addresses
-            .push(buffer.bytes_mut().ok_or_else(missing)?.as_mut_ptr());
+        let bytes = buffer.bytes_mut().ok_or_else(missing)?;
+        let mut address = bytes.as_mut_ptr();
+        if self.fencing == Fencing::Pages {
+            let block = Block::fenced(bytes.len(), self.fencing).map_err(|error| engine_error(&error))?;
+            address = block.data();
+            self.fenced.push(block);
+        }
+        self.addresses.push(address);
         Ok(buffer)
     }
 
-    fn finish(self, results: &mut Vec<Value>) {
+    fn finish(mut self, results: &mut Vec<Value>) -> Result<(), EngineError> {
+        if self.fencing == Fencing::Pages {
+            let mut fenced = self.fenced.iter();
+            let values = std::mem::take(&mut self.values).into_iter();
+            let copied = values.map(|value| copied(value, &mut fenced));
+            self.values = copied.collect::<Result<_, _>>()?;
+        }
         *results = self.values;
+        Ok(())
+    }
+}
+
+/// A value with the elements that were made between pages, after a look at what is around them.
+fn copied(value: Value, fenced: &mut std::slice::Iter<'_, Block>) -> Result<Value, EngineError> {
+    match value {
+        Value::Array(buffer) => {
+            let missing = || EngineError::internal("a result has no memory");
+            let block = fenced.next().ok_or_else(missing)?;
+            block.check().map_err(|error| engine_error(&error))?;
+            // SAFETY: the block is as large as the buffer, and nobody writes to it any more.
+            let bytes = unsafe { std::slice::from_raw_parts(block.data(), buffer.bytes().len()) };
+            let written = buffer.overwritten(bytes);
+            Ok(Value::Array(
+                written.map_err(|error| EngineError::internal(error.to_string()))?,
+            ))
+        }
+        Value::Tuple(parts) => {
+            let parts = parts.iter().map(|part| copied(part.clone(), fenced));
+            Ok(Value::Tuple(parts.collect::<Result<_, _>>()?))
+        }
+        value @ (Value::Token | Value::Future(_)) => Ok(value),
     }
 }

@@ -8,14 +8,16 @@ use artifact_core::entity::EntityId as _;
 use artifact_cpu_routine::pool::Pool;
 use artifact_cpu_routine::workspace::Workspace;
 use artifact_dims::Assignment;
+use artifact_engine::Watch;
 use artifact_eval::{Options, Outcome};
+use artifact_ir::literal::Literal;
 use artifact_lower::plan::{BufferId, Slot};
 
 use crate::bind::{Bound, Place, bind};
 use crate::error::CpuError;
 use crate::loaded::Loaded;
 use crate::machine::Machine;
-use crate::memory::{Block, Scratch};
+use crate::memory::{Block, Fencing, Scratch};
 use crate::run::Runner;
 
 /// Bindings that are kept at most; with more, all are made again as they are needed.
@@ -28,6 +30,7 @@ pub(crate) struct Instance {
     bindings: Mutex<HashMap<Vec<i64>, Arc<Binding>>>,
     /// The dimension variables, in order of the key of a binding.
     variables: Vec<artifact_dims::Variable>,
+    fencing: Fencing,
 }
 
 /// A bound plan, and memory for calls of it.
@@ -40,14 +43,14 @@ pub(crate) struct Binding {
 /// The memory of one call at a time.
 #[derive(Debug)]
 struct Memory {
-    /// What buffers of the arena lie in.
-    _arena: Block,
+    /// What buffers of the arena lie in: all in one, or each between pages.
+    arena: Vec<Block>,
     scratch: Scratch,
     workspace: Workspace,
     /// Where each buffer lies; arguments and results are filled in for each call.
     buffers: Vec<Address>,
-    /// Constants that are repetitions of one element.
-    _splats: Vec<Block>,
+    /// Constants that are repetitions of one element, and between pages all of them.
+    constants: Vec<Block>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,17 +64,21 @@ unsafe impl Send for Address {}
 pub(crate) struct Call<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) stop: &'a AtomicBool,
+    pub(crate) watch: &'a Watch,
     pub(crate) options: Options,
+    /// What routines may take for themselves; `None` for any number.
+    pub(crate) workspace_bytes_max: Option<usize>,
     pub(crate) observer: Option<&'a dyn Fn(u32, std::time::Duration)>,
 }
 
 impl Instance {
-    pub(crate) fn new(loaded: Loaded) -> Self {
+    pub(crate) fn new(loaded: Loaded, fencing: Fencing) -> Self {
         let variables = loaded.plan.sizes.variables().into_iter().collect();
         Self {
             loaded,
             bindings: Mutex::new(HashMap::new()),
             variables,
+            fencing,
         }
     }
 
@@ -112,8 +119,12 @@ impl Instance {
         let idle = lock(&binding.idle).pop();
         let mut memory = match idle {
             Some(memory) => memory,
-            None => Memory::new(&binding.bound, call.pool)?,
+            None => Memory::new(&binding.bound, call.pool, self.fencing)?,
         };
+        memory.workspace.limit(call.workspace_bytes_max);
+        if self.fencing == Fencing::Pages {
+            memory.forget();
+        }
         let plan = &self.loaded.plan;
         let mut arguments = arguments.iter();
         for_each_array(&plan.arguments, &mut |buffer| {
@@ -145,6 +156,7 @@ impl Instance {
             workspace,
             parallel: call.pool.stoppable(call.stop),
             stop: call.stop,
+            watch: call.watch,
             options: call.options,
             outcome: Outcome::default(),
             observer: call.observer,
@@ -152,6 +164,9 @@ impl Instance {
         // SAFETY: the arena and the constants are those of the binding, the rest is the caller's promise.
         unsafe { runner.steps(&binding.bound.steps)? };
         let outcome = runner.outcome;
+        if self.fencing == Fencing::Pages {
+            memory.check()?;
+        }
         lock(&binding.idle).push(memory);
         Ok(outcome)
     }
@@ -169,33 +184,68 @@ pub(crate) fn for_each_array(slots: &[Slot], visit: &mut dyn FnMut(BufferId)) {
 }
 
 impl Memory {
-    fn new(bound: &Bound, pool: &Pool) -> Result<Self, CpuError> {
-        let arena = Block::new(bound.arena_bytes)?;
-        let scratch = Scratch::new(pool.parallel().slots(), bound.scratch_bytes, bound.shared_bytes)?;
-        let mut splats = Vec::new();
-        let mut buffers = Vec::with_capacity(bound.buffers.len());
-        for buffer in &bound.buffers {
-            buffers.push(Address(match &buffer.place {
-                Place::Argument | Place::Result => std::ptr::null_mut(),
-                Place::Arena(offset) => arena.data().wrapping_add(*offset),
-                Place::Constant(literal) => match (literal.as_dense(), literal.as_splat()) {
-                    (Some(bytes), _) => bytes.as_ptr().cast_mut(),
-                    (None, element) => {
-                        let block = Block::new(buffer.bytes)?;
-                        repeat(&block, element.unwrap_or_default());
-                        splats.push(block);
-                        splats.last().map_or(std::ptr::null_mut(), Block::data)
-                    }
-                },
-            }));
-        }
-        Ok(Self {
-            _arena: arena,
-            scratch,
+    fn new(bound: &Bound, pool: &Pool, fencing: Fencing) -> Result<Self, CpuError> {
+        let threads = pool.parallel().slots();
+        let mut memory = Self {
+            arena: Vec::new(),
+            scratch: Scratch::new(threads, bound.scratch_bytes, bound.shared_bytes, fencing)?,
             workspace: Workspace::new(),
-            buffers,
-            _splats: splats,
-        })
+            buffers: Vec::with_capacity(bound.buffers.len()),
+            constants: Vec::new(),
+        };
+        if fencing == Fencing::None {
+            memory.arena.push(Block::new(bound.arena_bytes)?);
+        }
+        for buffer in &bound.buffers {
+            let address = match &buffer.place {
+                Place::Argument | Place::Result => std::ptr::null_mut(),
+                Place::Arena(offset) => memory.in_arena(*offset, buffer.bytes, fencing)?,
+                Place::Constant(literal) => memory.constant(literal, buffer.bytes, fencing)?,
+            };
+            memory.buffers.push(Address(address));
+        }
+        Ok(memory)
+    }
+
+    fn in_arena(&mut self, offset: usize, bytes: usize, fencing: Fencing) -> Result<*mut u8, CpuError> {
+        if fencing == Fencing::Pages {
+            let block = Block::fenced(bytes, fencing)?;
+            let address = block.data();
+            self.arena.push(block);
+            return Ok(address);
+        }
+        let all = self.arena.first().map_or(std::ptr::null_mut(), Block::data);
+        Ok(all.wrapping_add(offset))
+    }
+
+    fn constant(&mut self, literal: &Literal, bytes: usize, fencing: Fencing) -> Result<*mut u8, CpuError> {
+        let block = match (literal.as_dense(), fencing) {
+            (Some(dense), Fencing::None) => return Ok(dense.as_ptr().cast_mut()),
+            (Some(dense), Fencing::Pages) => Block::sealed(dense)?,
+            (None, _) => {
+                let block = Block::fenced(bytes, fencing)?;
+                repeat(&block, literal.as_splat().unwrap_or_default());
+                block
+            }
+        };
+        let address = block.data();
+        self.constants.push(block);
+        Ok(address)
+    }
+
+    fn written(&mut self) -> impl Iterator<Item = &mut Block> {
+        self.arena.iter_mut().chain(self.scratch.blocks_mut())
+    }
+
+    /// Forgets what the last call left, where memory is between pages.
+    fn forget(&mut self) {
+        self.written().for_each(Block::forget);
+    }
+
+    /// Refuses memory between pages around which somebody wrote.
+    fn check(&mut self) -> Result<(), CpuError> {
+        self.constants.iter().try_for_each(Block::check)?;
+        self.written().try_for_each(|block| block.check())
     }
 }
 

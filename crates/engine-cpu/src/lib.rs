@@ -24,6 +24,7 @@ mod engine;
 mod error;
 mod evaluate;
 mod executable;
+mod guard;
 mod instance;
 mod kernel;
 mod launch;
@@ -39,6 +40,7 @@ mod run;
 mod sizes;
 mod target;
 mod values;
+mod watched;
 
 pub use dump::{Emit, dump};
 pub use engine::{CpuEngine, Settings};

@@ -6,13 +6,23 @@ use std::ptr::NonNull;
 use memmap2::MmapMut;
 
 use crate::error::CpuError;
+use crate::guard::Guarded;
 
 /// Alignment of every buffer.
 pub(crate) const ALIGNMENT: usize = 64;
 /// From this size on memory is mapped in pages as large as the system has.
 const MAPPED_BYTES: usize = 1 << 20;
 
-/// A block of memory, zeroed when it is made.
+/// What surrounds memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fencing {
+    /// Whatever is there.
+    None,
+    /// Pages that nobody may touch.
+    Pages,
+}
+
+/// A block of memory, zeroed when it is made, but for one between pages.
 #[derive(Debug)]
 pub(crate) struct Block {
     data: NonNull<u8>,
@@ -26,6 +36,7 @@ enum Memory {
     Heap(Layout),
     /// Pages of its own, as large as the system has.
     Mapped(#[expect(dead_code, reason = "it is held for its pages, which `data` points to")] MmapMut),
+    Guarded(Guarded),
 }
 
 // SAFETY: a block is plain memory that its owner has alone.
@@ -61,6 +72,47 @@ impl Block {
         })
     }
 
+    /// Memory of so many bytes with something around it.
+    pub(crate) fn fenced(bytes: usize, fencing: Fencing) -> Result<Self, CpuError> {
+        if fencing == Fencing::None {
+            return Self::new(bytes);
+        }
+        let refused = || CpuError::memory(bytes as u64);
+        let mut guarded = Guarded::new(bytes).map_err(|_| refused())?;
+        let data = NonNull::new(guarded.data()).ok_or_else(refused)?;
+        Ok(Self {
+            data,
+            bytes,
+            memory: Memory::Guarded(guarded),
+        })
+    }
+
+    /// Memory that holds these bytes and cannot be written, between pages.
+    pub(crate) fn sealed(bytes: &[u8]) -> Result<Self, CpuError> {
+        let mut block = Self::fenced(bytes.len(), Fencing::Pages)?;
+        // SAFETY: the block is as large, and new.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.data(), bytes.len()) };
+        if let Memory::Guarded(guarded) = &mut block.memory {
+            guarded.seal()?;
+        }
+        Ok(block)
+    }
+
+    /// Forgets what was written to it, where it is between pages.
+    pub(crate) fn forget(&mut self) {
+        if let Memory::Guarded(guarded) = &mut self.memory {
+            guarded.forget();
+        }
+    }
+
+    /// Refuses memory between pages around which somebody wrote.
+    pub(crate) fn check(&self) -> Result<(), CpuError> {
+        match &self.memory {
+            Memory::Guarded(guarded) => guarded.check(),
+            Memory::Heap(_) | Memory::Mapped(_) => Ok(()),
+        }
+    }
+
     /// Its first byte.
     pub(crate) const fn data(&self) -> *mut u8 {
         self.data.as_ptr()
@@ -84,31 +136,55 @@ impl Drop for Block {
 /// Scratch memory: a part for each thread, and one that threads share.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    block: Block,
+    /// All in one, or each part between pages.
+    blocks: Vec<Block>,
     per_thread: usize,
     threads: usize,
 }
 
 impl Scratch {
-    pub(crate) fn new(threads: usize, per_thread: usize, shared: usize) -> Result<Self, CpuError> {
-        let per_thread = per_thread.next_multiple_of(ALIGNMENT);
-        let block = Block::new(threads * per_thread + shared)?;
+    pub(crate) fn new(
+        threads: usize,
+        per_thread: usize,
+        shared: usize,
+        fencing: Fencing,
+    ) -> Result<Self, CpuError> {
+        let rounded = per_thread.next_multiple_of(ALIGNMENT);
+        let blocks = match fencing {
+            Fencing::None => vec![Block::new(threads * rounded + shared)?],
+            Fencing::Pages => {
+                let parts = std::iter::repeat_n(per_thread, threads).chain([shared]);
+                parts
+                    .map(|bytes| Block::fenced(bytes, fencing))
+                    .collect::<Result<_, _>>()?
+            }
+        };
         Ok(Self {
-            block,
-            per_thread,
+            blocks,
+            per_thread: rounded,
             threads,
         })
     }
 
     /// The part of a thread.
     pub(crate) fn of(&self, thread: usize) -> *mut u8 {
-        self.block
-            .data()
-            .wrapping_add(thread.min(self.threads.saturating_sub(1)) * self.per_thread)
+        self.part(thread.min(self.threads.saturating_sub(1)))
     }
 
     /// The shared part.
     pub(crate) fn shared(&self) -> *mut u8 {
-        self.block.data().wrapping_add(self.threads * self.per_thread)
+        self.part(self.threads)
+    }
+
+    fn part(&self, index: usize) -> *mut u8 {
+        match self.blocks.as_slice() {
+            [all] => all.data().wrapping_add(index * self.per_thread),
+            parts => parts[index].data(),
+        }
+    }
+
+    /// The blocks that it lies in.
+    pub(crate) fn blocks_mut(&mut self) -> &mut [Block] {
+        &mut self.blocks
     }
 }

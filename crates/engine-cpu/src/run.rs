@@ -10,8 +10,9 @@ use artifact_cpu_routine::dot::{Dimensions, dot_general};
 use artifact_cpu_routine::pool::Parallel;
 use artifact_cpu_routine::view::{View, ViewMut};
 use artifact_cpu_routine::workspace::Workspace;
+use artifact_engine::Watch;
 use artifact_eval::tensor::Tensor;
-use artifact_eval::{CheckFailure, Options, Outcome, Value, evaluate};
+use artifact_eval::{CheckFailure, Options, Outcome, Value};
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::Literal;
 use artifact_ir::types::{ElementType, Type};
@@ -25,6 +26,7 @@ use crate::loaded::Loaded;
 use crate::machine::Machine;
 use crate::memory::Scratch;
 use crate::routine::Hands;
+use crate::watched;
 
 /// What a run of steps needs.
 pub(crate) struct Runner<'a> {
@@ -37,6 +39,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) workspace: &'a mut Workspace,
     pub(crate) parallel: Parallel<'a>,
     pub(crate) stop: &'a AtomicBool,
+    /// Ends what is evaluated.
+    pub(crate) watch: &'a Watch,
     pub(crate) options: Options,
     /// What evaluated steps say besides their results.
     pub(crate) outcome: Outcome,
@@ -220,7 +224,8 @@ impl Runner<'_> {
             // SAFETY: the caller's promise.
             .map(|(operand, parameter)| unsafe { self.value(operand, &parameter.ty) });
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        let outcome = evaluate(&self.bound.library, function, inputs, &self.options)?;
+        let library = &self.bound.library;
+        let outcome = watched::evaluate(library, function, inputs, &self.options, self.watch)?;
         for (operand, value) in results.iter().zip(&outcome.results) {
             // SAFETY: the caller's promise.
             unsafe { self.keep(operand, value)? };

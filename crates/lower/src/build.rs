@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use artifact_dims::Expr;
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::op::{Binary, Op};
+use artifact_ir::op::{Binary, Elementwise, Op};
 use artifact_ir::types::ElementType;
 
 use crate::demand::{Demand, composes};
 use crate::error::LowerError;
 use crate::graph::{Definition, Part, TensorId};
 use crate::index::Index;
-use crate::kernel::Combine;
+use crate::kernel::{Combine, has_routines};
 use crate::options::LowerOptions;
 use crate::sizes::{SizeId, Sizes};
 use crate::trace::Traced;
@@ -308,10 +308,7 @@ impl Builder<'_> {
         match self.traced.tensors[tensor].definition.clone() {
             Definition::Given | Definition::Literal(_) => self.value(tensor, at, expression),
             Definition::Splat(bytes) => Ok(expression.add(Term::Constant { bytes, element })),
-            Definition::Iota { dimension } => Ok(expression.add(Term::Position {
-                at: at[dimension].clone(),
-                element,
-            })),
+            Definition::Iota { dimension } => Ok(position(at[dimension].clone(), element, expression)),
             Definition::Size(size) => {
                 let at = Index::default().shifted(self.traced.sizes.expression(size))?;
                 Ok(expression.add(Term::Position { at, element }))
@@ -423,4 +420,18 @@ impl Builder<'_> {
         }
         Ok((tensor, found.dims.clone(), at.to_vec()))
     }
+}
+
+/// A position as a number of a type. Types that have no routines get it by a conversion.
+fn position(at: Index, element: ElementType, expression: &mut Expression) -> usize {
+    if has_routines(element) {
+        return expression.add(Term::Position { at, element });
+    }
+    let wide = ElementType::I64;
+    let number = expression.add(Term::Position { at, element: wide });
+    expression.add(Term::Apply {
+        op: Elementwise::Convert.into(),
+        operands: vec![number],
+        element,
+    })
 }

@@ -3,6 +3,8 @@
 //! A tensor that kernels can compute where it is needed gets no buffer, unless it is worth keeping: it is used more than once
 //! and not free, it is spread over more positions than it has, or something other than a kernel reads it.
 
+use std::collections::HashSet;
+
 use artifact_core::entity::EntityId as _;
 use artifact_ir::op::{Chlo, Op};
 
@@ -220,6 +222,11 @@ impl Walk<'_> {
                 if !self.composes(&view, tensor, operand)? {
                     return self.keep(operand, at);
                 }
+                let is_moved = matches!(view, View::DynamicSlice(_));
+                if is_moved && self.has_positions(operand) {
+                    // Kernels know positions as numbers of their axes alone.
+                    return self.keep(operand, at);
+                }
                 if self.repeats(&view, tensor, operand) && !self.is_free(operand) {
                     self.keep_computed(operand);
                 }
@@ -252,6 +259,24 @@ impl Walk<'_> {
                 .any(|(to_dim, size)| *to_dim == dim && *size == to[dim])
         };
         (0..to.len()).any(|dim| sizes.as_number(to[dim]) != Some(1) && !is_same(dim))
+    }
+
+    /// Whether a kernel that computes it needs positions as numbers.
+    fn has_positions(&self, tensor: TensorId) -> bool {
+        let mut seen = HashSet::new();
+        let mut open = vec![tensor];
+        while let Some(tensor) = open.pop() {
+            if !seen.insert(tensor) {
+                continue;
+            }
+            match &self.traced.tensors[tensor].definition {
+                Definition::Iota { .. } => return true,
+                Definition::Apply { operands, .. } => open.extend(operands),
+                Definition::View { operand, .. } => open.push(*operand),
+                Definition::Given | Definition::Literal(_) | Definition::Splat(_) | Definition::Size(_) => {}
+            }
+        }
+        false
     }
 
     /// Keeps what a view is computed from, so that it is computed once.

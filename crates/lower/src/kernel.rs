@@ -131,6 +131,16 @@ impl InstrKind {
     }
 }
 
+/// Whether engines have routines for numbers of a type: those that processors compute with. Operations on others are evaluated
+/// one by one, and none of them is reduced by a kernel or filled with positions.
+pub(crate) fn has_routines(element: ElementType) -> bool {
+    match element {
+        ElementType::TF32 | ElementType::Index => false,
+        _ if element.is_float() => element.bits() >= 16,
+        _ => element.bits() >= 8 || element.is_boolean(),
+    }
+}
+
 /// An operation that may combine partial results in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {

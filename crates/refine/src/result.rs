@@ -5,7 +5,7 @@ use artifact_ir::attribute::{ChannelHandle, GatherDimensionNumbers, ReplicaGroup
 use artifact_ir::inference::{OpContext, RegionTypes, Results, infer};
 use artifact_ir::literal::Literal;
 use artifact_ir::module::{Module, Operation};
-use artifact_ir::op::{Collective, Control, Creation, CustomCall, Indexing, Op, Shape};
+use artifact_ir::op::{Collective, Control, Creation, CustomCall, Elementwise, Indexing, Op, Shape};
 use artifact_ir::types::{Dim, ElementType, TensorType, Type};
 
 use crate::arithmetic::Arithmetic;
@@ -169,6 +169,9 @@ fn shape_from_operands(
             let scattered = |size: Expr, parts: &Expr| size.floordiv(parts).ok();
             scaled(operands.get(index)?, op.scatter_dimension, parts, scattered)
         }
+        Op::Elementwise(Elementwise::BitcastConvert) => {
+            bit_cast(operands.first()?.tensor()?, ty.as_tensor()?)
+        }
         Op::Unary(_) | Op::Binary(_) | Op::Elementwise(_) => Some(operands.first()?.tensor()?.dims.to_vec()),
         _ => None,
     }
@@ -248,6 +251,16 @@ fn sliced(operands: &[Fact], arithmetic: &mut Arithmetic<'_>) -> Option<Vec<Dim>
     };
     let sizes = starts.iter().zip(&limits).zip(&strides).map(size);
     Some(sizes.map(|size| size.map_or(Dim::Unknown, Dim::from)).collect())
+}
+
+/// `bitcast_convert`: where widths differ, the narrower side has a last dimension for the parts of a wider element.
+fn bit_cast(operand: &TensorType, result: &TensorType) -> Option<Vec<Dim>> {
+    let mut dims = operand.dims.to_vec();
+    match result.rank() {
+        rank if rank > dims.len() => dims.extend(result.dims.last().cloned()),
+        rank => dims.truncate(rank),
+    }
+    Some(dims)
 }
 
 /// The one size of a reshape that is not known: what the others leave of the number of elements.

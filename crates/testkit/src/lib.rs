@@ -2,5 +2,7 @@
 //!
 //! Its functions panic where the machine is not as a test needs it: that is how a test fails.
 
+pub mod choices;
 pub mod corpus;
+pub mod program;
 pub mod timing;

@@ -23,8 +23,10 @@ const FFT: &str = "fft";
 /// Most dimensions of a transform.
 const DIMS_MAX: usize = 3;
 
-/// Longest transform of one dimension: its roots of unity take about a gigabyte.
-const LENGTH_MAX: usize = 1 << 26;
+/// Longest transform of one dimension: one line takes as much memory as a line in every lane, about a gigabyte.
+const LENGTH_MAX: usize = 1 << 20;
+/// Longest one that is done by a convolution, which is up to four times as long and in `f64`.
+const CONVOLVED_MAX: usize = 1 << 18;
 
 /// Which transform (spec, "fft").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +74,10 @@ impl Plan {
             );
             return Err(RoutineError::mismatch(FFT, what));
         }
-        if let Some(length) = lengths.iter().find(|length| **length > LENGTH_MAX) {
-            let what = format!("a transform of length {length} is longer than {LENGTH_MAX}; interpret it");
+        let is_long =
+            |length: &&usize| **length > LENGTH_MAX || **length > CONVOLVED_MAX && !radix::has(**length);
+        if let Some(length) = lengths.iter().find(is_long) {
+            let what = format!("a transform of length {length} takes too much memory; interpret it");
             return Err(RoutineError::mismatch(FFT, what));
         }
         let last = lengths.len() - 1;

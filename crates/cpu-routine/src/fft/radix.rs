@@ -22,16 +22,33 @@ struct Stage<T> {
     roots: Vec<Root<T>>,
 }
 
+/// The next factor of a length; `None` when its prime factors are too large.
+fn factor(length: usize) -> Option<usize> {
+    [4, 2, 3, 5]
+        .into_iter()
+        .chain((7..=PRIME_MAX).step_by(2))
+        .find(|radix| length.is_multiple_of(*radix))
+}
+
+/// Whether a length has small prime factors only.
+pub(super) fn has(length: usize) -> bool {
+    let mut rest = length;
+    while rest > 1 {
+        match factor(rest) {
+            Some(radix) => rest /= radix,
+            None => return false,
+        }
+    }
+    true
+}
+
 impl<T: Real> Plan<T> {
     /// `None` when a prime factor is too large.
     pub(super) fn new(length: usize) -> Option<Self> {
         let mut stages = Vec::new();
         let mut rest = length;
         while rest > 1 {
-            let radix = [4, 2, 3, 5]
-                .into_iter()
-                .chain((7..=PRIME_MAX).step_by(2))
-                .find(|radix| rest.is_multiple_of(*radix))?;
+            let radix = factor(rest)?;
             let blocks = rest / radix;
             let twiddle = |block: usize| (1..radix).map(move |part| Root::new(block * part, rest));
             stages.push(Stage {

@@ -173,13 +173,21 @@ impl<'a> Job<'a> {
             self.apart.for_each(range, |[from, source, target]| {
                 let mut cursor = Cursor::at(&self.within, 0);
                 for _ in 0..self.within.count() {
+                    // All windows of an array may be one task.
+                    if parallel.is_stopped() {
+                        return;
+                    }
                     if let Some(place) = self.select(&cursor.index, operand, from, keeps) {
                         add(to.at(target + place), self.source.at(source + cursor.offsets[0]));
                     }
                     cursor.step(&self.within);
                 }
             });
-        })
+        })?;
+        match parallel.is_stopped() {
+            true => Err(RoutineError::Stopped),
+            false => Ok(()),
+        }
     }
 
     /// The offset in the result of the element that wins in a window.

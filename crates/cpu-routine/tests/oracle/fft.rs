@@ -103,6 +103,9 @@ fn what_does_not_fit_is_refused() {
     assert!(Plan::new(Kind::Forward, ElementType::I32, &[4]).is_err());
     assert!(Plan::new(Kind::Forward, ElementType::F32, &[]).is_err());
     assert!(Plan::new(Kind::Forward, ElementType::F32, &[1; 4]).is_err());
+    // Longer ones, and primes that are shorter, take too much memory.
+    assert!(Plan::new(Kind::Forward, ElementType::F32, &[(1 << 20) + 4]).is_err());
+    assert!(Plan::new(Kind::Forward, ElementType::F32, &[524_287]).is_err());
     let refuses = |kind: Kind, from: Array, mut to: Array| {
         let plan = Plan::new(kind, ElementType::F32, &[4]).expect("a transform");
         plan.run(

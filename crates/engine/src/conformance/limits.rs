@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::programs::{ADD, FOREVER, LARGE, LOOP};
+use super::programs::{ADD, FOREVER, FOREVER_INSIDE, FOREVER_SIZED, LARGE, LOOP};
 use super::{Check, Checked, Suite, array, call, ensure, told};
 use crate::error::ErrorKind;
 use crate::limits::Cancellation;
@@ -12,6 +12,8 @@ use crate::value::Value;
 pub(super) const CHECKS: &[Check] = &[
     ("a limit of time ends a loop without end", time),
     ("a cancelled call ends", cancelled),
+    ("a limit of time ends what an operation applies", time_inside),
+    ("a limit of time ends a loop that a size depends on", time_sized),
     ("a limit of memory is kept", memory),
     ("a limit of steps is kept, or refused", steps),
     ("limits that are not reached change nothing", unreached),
@@ -24,7 +26,7 @@ fn ends(
     options: &ExecuteOptions,
     want: ErrorKind,
 ) -> Checked {
-    let executable = suite.executable(&suite.program(text)?)?;
+    let executable = suite.executable_for(&suite.program(text)?, arguments)?;
     match call(&*executable, arguments, options) {
         Err(error) if error.kind() == want => Ok(()),
         Err(error) => Err(format!("{:?} instead of {want:?}: {error}", error.kind())),
@@ -32,16 +34,34 @@ fn ends(
     }
 }
 
-fn time(suite: &Suite<'_>) -> Checked {
-    let options = ExecuteOptions {
+fn soon() -> ExecuteOptions {
+    ExecuteOptions {
         time_limit: Some(Duration::from_millis(20)),
         ..ExecuteOptions::default()
-    };
+    }
+}
+
+fn time(suite: &Suite<'_>) -> Checked {
     ends(
         suite,
         FOREVER,
         &[array(&[], &[0])?],
-        &options,
+        &soon(),
+        ErrorKind::TimeLimit,
+    )
+}
+
+fn time_inside(suite: &Suite<'_>) -> Checked {
+    let arguments = [array(&[4], &[1, 2, 3, 4])?, array(&[], &[0])?];
+    ends(suite, FOREVER_INSIDE, &arguments, &soon(), ErrorKind::TimeLimit)
+}
+
+fn time_sized(suite: &Suite<'_>) -> Checked {
+    ends(
+        suite,
+        FOREVER_SIZED,
+        &[array(&[1], &[3])?],
+        &soon(),
         ErrorKind::TimeLimit,
     )
 }

@@ -116,3 +116,38 @@ func.func private @half(%x: tensor<5xf32>) -> tensor<5xf32> {
   %0 = stablehlo.multiply %x, %h : tensor<5xf32>
   return %0 : tensor<5xf32>
 }";
+
+/// A reduction whose function has no end.
+pub(super) const FOREVER_INSIDE: &str = "
+func.func @main(%x: tensor<4xi32>, %init: tensor<i32>) -> tensor<i32> {
+  %0 = stablehlo.reduce(%x init: %init) across dimensions = [0] : (tensor<4xi32>, tensor<i32>) -> tensor<i32>
+    reducer(%a: tensor<i32>, %b: tensor<i32>) {
+      %1 = stablehlo.while(%i = %a) : tensor<i32>
+        cond {
+          %true = stablehlo.constant dense<true> : tensor<i1>
+          stablehlo.return %true : tensor<i1>
+        } do {
+          %2 = stablehlo.add %i, %b : tensor<i32>
+          stablehlo.return %2 : tensor<i32>
+        }
+      stablehlo.return %1 : tensor<i32>
+    }
+  return %0 : tensor<i32>
+}
+";
+
+/// A loop without end, whose result is a size.
+pub(super) const FOREVER_SIZED: &str = "
+func.func @main(%x: tensor<1xi32>) -> tensor<?xi32> {
+  %0 = stablehlo.while(%i = %x) : tensor<1xi32>
+    cond {
+      %true = stablehlo.constant dense<true> : tensor<i1>
+      stablehlo.return %true : tensor<i1>
+    } do {
+      %1 = stablehlo.add %i, %i : tensor<1xi32>
+      stablehlo.return %1 : tensor<1xi32>
+    }
+  %2 = stablehlo.dynamic_iota %0, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %2 : tensor<?xi32>
+}
+";

@@ -11,7 +11,7 @@ use artifact_ir::types::{Element, TensorType};
 use super::{Frame, Tracer};
 use crate::error::LowerError;
 use crate::graph::{Definition, Dimensions, Item, ItemKind, TensorId, Value};
-use crate::kernel::InstrKind;
+use crate::kernel::{InstrKind, has_routines};
 use crate::region;
 use crate::view::View;
 
@@ -289,8 +289,8 @@ impl<'m> Tracer<'m> {
             return Ok(None);
         };
         let ty = Self::result_type(frame, op, 0)?;
-        let plain = self.tensors[operand].element == ty.element && ty.element.as_plain().is_some();
-        if !plain || self.tensors[init].element != ty.element {
+        let plain = ty.element.as_plain().is_some_and(has_routines);
+        if !plain || self.tensors[operand].element != ty.element || self.tensors[init].element != ty.element {
             return Ok(None);
         }
         let dimensions: Vec<usize> = dimensions
@@ -385,9 +385,8 @@ fn multiplies(elements: &[&Element; 3]) -> bool {
         return false;
     };
     let alike = left == right && left.bits() >= 8 && result.bits() >= left.bits();
-    let small_float = left.is_float() && left.bits() < 16;
     let same_class = left.is_float() == result.is_float() && left.is_complex() == result.is_complex();
-    alike && !small_float && same_class
+    alike && has_routines(left) && has_routines(result) && same_class
 }
 
 /// Whether an operation works element by element on operands of one shape.

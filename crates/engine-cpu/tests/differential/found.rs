@@ -1,0 +1,138 @@
+//! Programs in which random ones once showed a difference, by what was wrong.
+
+use std::sync::Arc;
+
+use artifact_dims::{Assignment, Expr, Range, Scope, Variable};
+use artifact_engine::{ArgumentFact, CompileOptions, Program};
+use artifact_engine_cpu::{CpuEngine, Settings};
+use artifact_ir::literal::Literal;
+use artifact_ir::types::{Dim, TensorType};
+use artifact_stablehlo::parse::parse_module;
+use artifact_testkit::program::{Facts, Pattern, array};
+
+use crate::runner::Runner;
+
+/// Runs a program whose open sizes are all `b` with inputs of every pattern; results have to agree in every bit.
+#[track_caller]
+fn check(sizes: &[i64], text: &str) {
+    let module = parse_module(text).into_module().unwrap();
+    let entry = module.entry().unwrap();
+    let variable = Variable::new("b").unwrap();
+    let mut types: Vec<TensorType> = Vec::new();
+    for argument in &module.functions[entry].arguments {
+        let mut ty = TensorType::clone(argument.ty.as_tensor().unwrap());
+        for dim in ty.dims.iter_mut().filter(|dim| !dim.is_static()) {
+            *dim = Dim::Symbolic(Expr::variable(variable.clone()));
+        }
+        types.push(ty);
+    }
+    let results = vec![Facts::ANY; module.functions[entry].results.len()];
+    let facts = types
+        .iter()
+        .map(|ty| ArgumentFact::of_type(ty.clone().into()))
+        .collect();
+    let scope = Scope::builder()
+        .range(variable.clone(), Range::at_least(0))
+        .build()
+        .unwrap();
+    let program = Program::new(Arc::new(module), entry, facts, scope).unwrap();
+    let runner = Runner::new(2).unwrap();
+    let options = CompileOptions::for_engine(&CpuEngine::new(&Settings::default()).unwrap());
+    let loaded = runner.load(&program, options);
+    let bindings: Vec<Assignment> = match sizes {
+        [] => vec![Assignment::new()],
+        sizes => sizes
+            .iter()
+            .map(|size| [(variable.clone(), *size)].into_iter().collect())
+            .collect(),
+    };
+    for binding in &bindings {
+        for pattern in [Pattern::Small, Pattern::Ordinary, Pattern::Edges] {
+            let inputs: Vec<Literal> = types.iter().map(|ty| input(ty, binding, pattern)).collect();
+            let outcome = loaded.check(binding, &inputs, &results);
+            assert_eq!(outcome, Ok(()), "{binding}: {pattern:?}\n{text}");
+        }
+    }
+}
+
+fn input(ty: &TensorType, binding: &Assignment, pattern: Pattern) -> Literal {
+    let size = |dim: &Dim| {
+        dim.expression()
+            .unwrap()
+            .evaluate(binding)
+            .unwrap()
+            .unsigned_abs()
+    };
+    let shape: Vec<u64> = ty.dims.iter().map(size).collect();
+    array(
+        &Arc::new(TensorType::of_static(&shape, ty.element.clone())),
+        pattern,
+        1,
+    )
+}
+
+#[test]
+fn positions_as_numbers_that_processors_lack() {
+    for element in ["i2", "ui2", "i4", "ui4", "f8E4M3FN", "f8E5M2"] {
+        check(
+            &[],
+            &format!(
+                "func.func @main() -> tensor<16x{element}> {{
+                   %0 = stablehlo.iota dim = 0 : tensor<16x{element}>
+                   return %0 : tensor<16x{element}>
+                 }}"
+            ),
+        );
+    }
+}
+
+#[test]
+fn reductions_of_numbers_that_processors_lack() {
+    for operation in ["add", "maximum", "and"] {
+        check(
+            &[],
+            &format!(
+                "func.func @main(%x: tensor<3x5xi4>, %init: tensor<i4>) -> tensor<3xi4> {{
+                   %0 = stablehlo.reduce(%x init: %init) applies stablehlo.{operation} across dimensions = [1]
+                     : (tensor<3x5xi4>, tensor<i4>) -> tensor<3xi4>
+                   return %0 : tensor<3xi4>
+                 }}"
+            ),
+        );
+    }
+}
+
+#[test]
+fn bit_casts_of_open_sizes() {
+    check(
+        &[2, 3],
+        "func.func @main(%x: tensor<?xi32>) -> tensor<?xi32> {
+           %0 = stablehlo.bitcast_convert %x : (tensor<?xi32>) -> tensor<?x2xui16>
+           %1 = stablehlo.add %0, %0 : tensor<?x2xui16>
+           %2 = stablehlo.bitcast_convert %1 : (tensor<?x2xui16>) -> tensor<?xi32>
+           return %2 : tensor<?xi32>
+         }",
+    );
+}
+
+#[test]
+fn positions_from_where_a_slice_starts() {
+    for value in [
+        "stablehlo.convert %0 : tensor<8xf32>",
+        "stablehlo.add %0, %x : tensor<8xf32>",
+        "stablehlo.reverse %0, dims = [0] : tensor<8xf32>",
+    ] {
+        check(
+            &[],
+            &format!(
+                "func.func @main(%x: tensor<8xf32>) -> tensor<3xf32> {{
+                   %0 = stablehlo.iota dim = 0 : tensor<8xf32>
+                   %1 = {value}
+                   %start = stablehlo.constant dense<2> : tensor<i32>
+                   %2 = stablehlo.dynamic_slice %1, %start, sizes = [3] : (tensor<8xf32>, tensor<i32>) -> tensor<3xf32>
+                   return %2 : tensor<3xf32>
+                 }}"
+            ),
+        );
+    }
+}

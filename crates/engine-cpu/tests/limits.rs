@@ -1,0 +1,63 @@
+//! Limits of what routines take, which programs of the port's suite are too small for.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use artifact_engine::{CompileOptions, Engine, ErrorKind, ExecuteOptions, Program};
+use artifact_engine_cpu::{CpuEngine, Settings};
+use artifact_stablehlo::parse::parse_module;
+
+/// The kind of the error of a call without arguments, if there is one.
+fn error(text: &str, options: &ExecuteOptions) -> Option<ErrorKind> {
+    let module = parse_module(text).into_module().unwrap();
+    let program = Program::of_module(Arc::new(module)).unwrap();
+    let engine = CpuEngine::new(&Settings::default()).unwrap();
+    let module = engine
+        .compile(&program, &CompileOptions::for_engine(&engine))
+        .unwrap();
+    let outcome = engine.load(&module).unwrap().call(&mut [], options);
+    outcome.err().map(|error| error.kind())
+}
+
+#[test]
+fn a_limit_of_memory_counts_what_routines_work_in() {
+    // A prime length: a convolution in many times the memory of the array.
+    let text = "func.func @main() -> tensor<4099xcomplex<f32>> {
+      %0 = stablehlo.iota dim = 0 : tensor<4099xf32>
+      %1 = stablehlo.complex %0, %0 : tensor<4099xcomplex<f32>>
+      %2 = stablehlo.fft %1, type = FFT, length = [4099] : (tensor<4099xcomplex<f32>>) -> tensor<4099xcomplex<f32>>
+      return %2 : tensor<4099xcomplex<f32>>
+    }";
+    let limit = |bytes: u64| ExecuteOptions {
+        memory_limit_bytes: Some(bytes),
+        ..ExecuteOptions::default()
+    };
+    assert_eq!(error(text, &limit(1 << 20)), Some(ErrorKind::MemoryLimit));
+    assert_eq!(error(text, &limit(16 << 30)), None);
+}
+
+#[test]
+fn a_limit_of_time_ends_windows_of_one_task() {
+    let text = "func.func @main() -> tensor<200000xf32> {
+      %0 = stablehlo.iota dim = 0 : tensor<200000xf32>
+      %1 = stablehlo.iota dim = 0 : tensor<195905xf32>
+      %2 = stablehlo.constant dense<0.0> : tensor<f32>
+      %3 = \"stablehlo.select_and_scatter\"(%0, %1, %2) <{window_dimensions = array<i64: 4096>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %4 = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %4 : tensor<i1>
+      }, {
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %4 = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %4 : tensor<f32>
+      }) : (tensor<200000xf32>, tensor<195905xf32>, tensor<f32>) -> tensor<200000xf32>
+      return %3 : tensor<200000xf32>
+    }";
+    let options = ExecuteOptions {
+        time_limit: Some(Duration::from_millis(20)),
+        ..ExecuteOptions::default()
+    };
+    assert_eq!(error(text, &options), Some(ErrorKind::TimeLimit));
+}
