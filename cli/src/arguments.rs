@@ -349,6 +349,9 @@ pub(crate) struct EngineArguments {
     /// default any number, and 200000000 for `check`
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
+    /// Write the names of compiled kernels to /tmp/perf-PID.map, where the profiler `perf` looks for them
+    #[arg(long)]
+    pub(crate) perf_map: bool,
 }
 
 #[derive(Debug, Args)]

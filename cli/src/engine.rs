@@ -15,9 +15,18 @@ use crate::failure::{Failure, Outcome};
 const DEFAULT: EngineName = EngineName::Cpu;
 
 /// The one place that knows the engines.
-fn make(name: EngineName) -> Result<Arc<dyn Engine>, EngineError> {
+fn make(name: EngineName, perf_map: bool) -> Result<Arc<dyn Engine>, EngineError> {
     match name {
-        EngineName::Cpu => Ok(Arc::new(CpuEngine::new(&Settings::default())?)),
+        EngineName::Cpu => {
+            let settings = Settings {
+                perf_map,
+                ..Settings::default()
+            };
+            Ok(Arc::new(CpuEngine::new(&settings)?))
+        }
+        EngineName::Reference if perf_map => Err(EngineError::unsupported(
+            "it compiles no kernels, which --perf-map would name",
+        )),
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
     }
 }
@@ -28,7 +37,7 @@ pub(crate) fn session(arguments: &EngineArguments) -> Outcome<Session> {
         Some(name) => name,
         None => from_environment()?.unwrap_or(DEFAULT),
     };
-    let engine = make(name).map_err(|error| {
+    let engine = make(name, arguments.perf_map).map_err(|error| {
         let name = name
             .to_possible_value()
             .map_or_else(String::new, |value| value.get_name().to_owned());

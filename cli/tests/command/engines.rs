@@ -1,5 +1,8 @@
 //! What runs programs, how far it may go, and how long it takes.
 
+use std::path::PathBuf;
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::{ADD, Scratch, artifact, ended, run};
@@ -194,4 +197,38 @@ fn json_says_the_same() {
     let failed = run(&[&"run", &program, &"--json"]).expect(3).out;
     let failed: Value = serde_json::from_str(&failed).unwrap();
     assert_eq!(failed["error"]["kind"], "bad-input");
+}
+
+#[test]
+fn perf_finds_the_names_of_kernels() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", ADD);
+    let mut child = artifact()
+        .args(["run", "--perf-map", "--random", "1"])
+        .arg(&program)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let map = PathBuf::from(format!("/tmp/perf-{}.map", child.id()));
+    assert!(child.wait().unwrap().success());
+    let names = std::fs::read_to_string(&map).unwrap();
+    std::fs::remove_file(&map).unwrap();
+    let fields: Vec<&str> = names.lines().next().unwrap().split(' ').collect();
+    let [address, bytes, name] = fields[..] else {
+        panic!("{names}");
+    };
+    assert_ne!(u64::from_str_radix(address, 16).unwrap(), 0);
+    assert_ne!(u64::from_str_radix(bytes, 16).unwrap(), 0);
+    assert_eq!(name, "artifact:k0.0:stablehlo.add");
+    run(&[
+        &"run",
+        &"--engine",
+        &"reference",
+        &"--perf-map",
+        &program,
+        &"--random",
+        &"1",
+    ])
+    .expect(6)
+    .says("no kernels");
 }

@@ -22,6 +22,11 @@ impl Code {
         })
     }
 
+    /// How many bytes of it there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.memory.len()
+    }
+
     /// The address of the function at an offset; `None` where the code ends before.
     pub(crate) fn function(&self, offset: usize) -> Option<*const u8> {
         self.memory

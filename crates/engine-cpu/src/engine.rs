@@ -13,6 +13,7 @@ use crate::compile;
 use crate::executable::CpuExecutable;
 use crate::memory::Fencing;
 use crate::payload::{self, Payload};
+use crate::perf::PerfMap;
 use crate::target::Target;
 
 /// How the engine runs; none of it changes results.
@@ -24,6 +25,8 @@ pub struct Settings {
     /// memory that was not written yet holds no zeros. For tests: it takes pages of memory for each buffer, and copies of arguments
     /// and results.
     pub guard_pages: bool,
+    /// Whether the names of kernels are written to `/tmp/perf-PID.map`, where `perf` looks for them.
+    pub perf_map: bool,
 }
 
 /// The embedded engine.
@@ -33,13 +36,14 @@ pub struct CpuEngine {
     target: Target,
     pool: Arc<Pool>,
     fencing: Fencing,
+    map: Option<Arc<PerfMap>>,
 }
 
 impl CpuEngine {
     /// The engine of this machine.
     ///
     /// # Errors
-    /// Unavailable where the processor is older than the lowest target.
+    /// Unavailable where the processor is older than the lowest target, and where the map for `perf` cannot be made.
     pub fn new(settings: &Settings) -> Result<Self, EngineError> {
         let target = Target::detect().ok_or_else(|| {
             let lowest = Target::ALL[0];
@@ -50,11 +54,12 @@ impl CpuEngine {
         })?;
         let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let threads = settings.threads.unwrap_or(available).max(1);
-        let version = |text: &str| Component::Version(text.to_owned());
+        let sources = env!("ARTIFACT_ENGINE_CPU_SOURCES").parse();
+        let sources = sources.map_err(|_| EngineError::internal("the digest of the sources is none"))?;
         Ok(Self {
             toolchain: Toolchain::default()
-                .with("artifact", version(env!("CARGO_PKG_VERSION")))
-                .with("payload", version(payload::VERSION)),
+                .with("sources", Component::Digest(sources))
+                .with("payload", Component::Version(payload::VERSION.to_owned())),
             target,
             pool: Arc::new(Pool::new(threads)),
             fencing: if settings.guard_pages {
@@ -62,6 +67,7 @@ impl CpuEngine {
             } else {
                 Fencing::None
             },
+            map: settings.perf_map.then(PerfMap::of_process).transpose()?,
         })
     }
 }
@@ -133,6 +139,11 @@ impl Engine for CpuEngine {
         module.check(self)?;
         let payload = Payload::decode(module.payload())?;
         let pool = Arc::clone(&self.pool);
-        Ok(Arc::new(CpuExecutable::new(payload, pool, self.fencing)?))
+        Ok(Arc::new(CpuExecutable::new(
+            payload,
+            pool,
+            self.fencing,
+            self.map.as_deref(),
+        )?))
     }
 }

@@ -21,6 +21,7 @@ use crate::instance::{Binding, Call, Instance};
 use crate::loaded::Loaded;
 use crate::memory::{ALIGNMENT, Block, Fencing};
 use crate::payload::{Body, Payload};
+use crate::perf::PerfMap;
 use crate::profile::Recorder;
 use crate::sizes::SizeRules;
 use crate::values;
@@ -48,7 +49,12 @@ enum Loadable {
 }
 
 impl CpuExecutable {
-    pub(crate) fn new(payload: Payload, pool: Arc<Pool>, fencing: Fencing) -> Result<Self, EngineError> {
+    pub(crate) fn new(
+        payload: Payload,
+        pool: Arc<Pool>,
+        fencing: Fencing,
+        map: Option<&PerfMap>,
+    ) -> Result<Self, EngineError> {
         let Payload {
             arguments,
             results,
@@ -57,7 +63,7 @@ impl CpuExecutable {
         } = payload;
         let body = match body {
             Body::Plan(compiled) => {
-                let loaded = Loaded::new(*compiled).map_err(|error| engine_error(&error))?;
+                let loaded = Loaded::new(*compiled, map).map_err(|error| engine_error(&error))?;
                 Loadable::Plan(Box::new(Instance::new(loaded, fencing)))
             }
             Body::Whole { module, entry } => Loadable::Whole { module, entry },

@@ -33,6 +33,7 @@ mod loaded;
 mod machine;
 mod memory;
 mod payload;
+mod perf;
 mod place;
 mod profile;
 mod routine;

@@ -10,6 +10,7 @@ use crate::kernel::codegen::Compiler;
 use crate::kernel::program::Program;
 use crate::kernel::stages::{Evaluated, schedule};
 use crate::launch::{LoadedKernel, PhaseFn};
+use crate::perf::PerfMap;
 use crate::target::Target;
 
 /// A plan and its machine code, as data.
@@ -63,7 +64,7 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// Makes code executable. It must come from [`compile`], in this process or by way of someone who is trusted with it.
-    pub(crate) fn new(compiled: Compiled) -> Result<Self, CpuError> {
+    pub(crate) fn new(compiled: Compiled, map: Option<&PerfMap>) -> Result<Self, CpuError> {
         if !compiled.target.is_supported() {
             return Err(CpuError::input(format!(
                 "this machine does not run code for {}",
@@ -71,6 +72,9 @@ impl Loaded {
             )));
         }
         let code = Code::load(&compiled.code)?;
+        if let Some(map) = map {
+            map.note(&compiled.plan, &compiled.entries, &code);
+        }
         let mut kernels = Vec::with_capacity(compiled.programs.len());
         for (program, entries) in compiled.programs.into_iter().zip(&compiled.entries) {
             let phases = entries.iter().map(|entry| {

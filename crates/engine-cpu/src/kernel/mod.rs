@@ -6,6 +6,7 @@
 //! routines for everything else. So no chain of operations grows longer than the registers last, and every routine runs on
 //! arrays that were just written.
 
+mod accuracy;
 pub(crate) mod codegen;
 pub(crate) mod phases;
 pub(crate) mod program;

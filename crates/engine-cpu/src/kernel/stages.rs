@@ -8,6 +8,7 @@ use artifact_ir::op::Op;
 use artifact_ir::types::ElementType;
 use artifact_lower::kernel::{Columns, Combine, Instr, InstrId, InstrKind, Kernel, Level};
 
+use super::accuracy::is_accurate;
 use super::codegen::lanes::{self, Form};
 use super::phases::{Time, at_element, result_time, times};
 use super::program::{Loop, LoopKind, LoopOp, Phase, Program, Reduce, Slot, SlotKind, Stage};
@@ -347,6 +348,7 @@ impl<'s, 'a> Pass<'s, 'a> {
             InstrKind::Apply { op, operands } => {
                 let elements: Vec<ElementType> = operands.iter().map(element).collect();
                 TileOp::of(op, &elements, instr.element)
+                    .filter(|routine| is_accurate(op, *routine, instr.element))
             }
             InstrKind::MultiplyAdd(_) => {
                 let routine = TileOp::MultiplyAdd(instr.element);

@@ -72,6 +72,7 @@ impl Runner {
             let settings = Settings {
                 threads: Some(threads),
                 guard_pages: true,
+                ..Settings::default()
             };
             CpuEngine::new(&settings).map_err(|error| error.to_string())
         };
