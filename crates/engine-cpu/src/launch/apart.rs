@@ -17,9 +17,8 @@ use crate::kernel::program::{Phase, Reduce, SlotKind};
 impl Run<'_> {
     pub(super) fn apart(&self, parallel: Parallel<'_>) -> Result<(), RoutineError> {
         match &self.launch.segments {
-            None => self.blocks(parallel, self.launch.blocks, &|slot, block| {
-                let mut desk = self.desk(slot);
-                self.side_block(&mut desk, self.side_by_side(block));
+            None => self.blocks(parallel, self.launch.blocks, &|desk, block| {
+                self.side_block(desk, self.side_by_side(block));
             }),
             Some(segments) => self.sides_by_segments(parallel, segments),
         }
@@ -221,15 +220,14 @@ impl Run<'_> {
         let all = layout.outer_count() * layout.columns;
         let blocks = self.launch.blocks;
         let before = |rows: Rows, segment: usize| segment * all + rows.outer * layout.columns + rows.first;
-        self.blocks(parallel, blocks * segments.count, &|slot, index| {
+        self.blocks(parallel, blocks * segments.count, &|desk, index| {
             let (block, segment) = (index / segments.count, index % segments.count);
             let rows = self.side_by_side(block);
-            let mut desk = self.desk(slot);
-            self.bring_sides(&mut desk, rows);
+            self.bring_sides(desk, rows);
             for (phase, code) in self.kernel.program.phases.iter().zip(&self.kernel.phases) {
                 match phase.level {
                     Level::Element => {
-                        self.side_segment(&mut desk, phase, *code, rows, segment);
+                        self.side_segment(desk, phase, *code, rows, segment);
                         for (number, reduce) in phase.reduces.iter().enumerate() {
                             let to = self.kept_segment(segments, number, reduce, before(rows, segment));
                             let width = self.kernel.program.slots[reduce.lanes].bytes;

@@ -1,11 +1,11 @@
 //! Kernels that compute every position by itself.
 
 use super::Run;
-use super::tiles::Rectangle;
+use super::tiles::{Desk, Rectangle};
 
 impl Run<'_> {
     /// Computes one rectangle.
-    pub(super) fn map_block(&self, slot: usize, block: usize) {
+    pub(super) fn map_block(&self, desk: &mut Desk, block: usize) {
         let layout = &self.launch.layout;
         let [rows, columns] = layout.rectangle;
         let across = layout.columns.div_ceil(columns);
@@ -18,7 +18,6 @@ impl Run<'_> {
             column,
             columns: columns.min(layout.columns - column),
         };
-        let mut desk = self.desk(slot);
         let program = &self.kernel.program;
         let row_bytes = |width: usize| (rectangle.columns * width) as isize;
         for (tile, slot) in desk.tiles.iter_mut().zip(&program.slots) {
@@ -27,12 +26,12 @@ impl Run<'_> {
             }
         }
         for input in 0..program.inputs {
-            self.bring(&mut desk, input, self.outer_base(input, outer), rectangle);
+            self.bring(desk, input, self.outer_base(input, outer), rectangle);
         }
         let outputs = program.inputs..program.inputs + program.outputs;
         for output in outputs.clone() {
             self.prepare(
-                &mut desk,
+                desk,
                 output,
                 self.outer_base(output, outer),
                 self.axes(output),
@@ -52,7 +51,7 @@ impl Run<'_> {
         }
         for output in outputs {
             self.send(
-                &desk,
+                desk,
                 output,
                 self.outer_base(output, outer),
                 self.axes(output),

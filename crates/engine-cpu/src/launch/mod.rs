@@ -19,6 +19,7 @@ use artifact_cpu_routine::pool::Parallel;
 use crate::kernel::program::Program;
 use crate::machine::Machine;
 use crate::memory::Scratch;
+use tiles::Desk;
 
 /// The code of one phase.
 pub(crate) type PhaseFn =
@@ -42,8 +43,9 @@ pub(crate) struct Run<'a> {
     pub(crate) scratch: &'a Scratch,
 }
 
-/// Blocks that one thread does before it asks for more.
-const BLOCKS_PER_TASK: usize = 4;
+/// Blocks that one thread does before it asks for more, at most; fewer where there are not many for each thread.
+const BLOCKS_PER_TASK: usize = 32;
+const TASKS_PER_THREAD: usize = 16;
 
 /// Elements below which waking another thread costs more than it saves.
 const PARALLEL_ELEMENTS_MIN: usize = 1 << 14;
@@ -55,8 +57,8 @@ impl Run<'_> {
             return Ok(());
         }
         match self.launch.shape {
-            bound::Shape::Map => self.blocks(parallel, self.launch.blocks, &|slot, block| {
-                self.map_block(slot, block)
+            bound::Shape::Map => self.blocks(parallel, self.launch.blocks, &|desk, block| {
+                self.map_block(desk, block);
             }),
             bound::Shape::Move => self.moved(parallel),
             bound::Shape::Together => self.together(parallel),
@@ -64,23 +66,23 @@ impl Run<'_> {
         }
     }
 
-    /// Runs blocks, in tasks of several.
+    /// Runs blocks, in tasks of several, each at one desk.
     fn blocks(
         &self,
         parallel: Parallel<'_>,
         count: usize,
-        block: &(dyn Fn(usize, usize) + Sync),
+        block: &(dyn Fn(&mut Desk, usize) + Sync),
     ) -> Result<(), RoutineError> {
         if self.launch.elements < PARALLEL_ELEMENTS_MIN || count == 1 {
-            for index in 0..count {
-                block(0, index);
-            }
+            let mut desk = self.desk(0);
+            (0..count).for_each(|index| block(&mut desk, index));
             return Ok(());
         }
-        let per_task = BLOCKS_PER_TASK.min(count.div_ceil(8)).max(1);
+        let per_task = (count / (TASKS_PER_THREAD * parallel.slots())).clamp(1, BLOCKS_PER_TASK);
         parallel.run(count.div_ceil(per_task), &|task| {
+            let mut desk = self.desk(task.slot);
             for index in task.index * per_task..count.min((task.index + 1) * per_task) {
-                block(task.slot, index);
+                block(&mut desk, index);
             }
         })
     }

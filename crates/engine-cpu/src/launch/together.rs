@@ -21,10 +21,8 @@ pub(super) struct Rows {
 impl Run<'_> {
     pub(super) fn together(&self, parallel: Parallel<'_>) -> Result<(), RoutineError> {
         match &self.launch.segments {
-            None => self.blocks(parallel, self.launch.blocks, &|slot, block| {
-                let rows = self.rows_of(block);
-                let mut desk = self.desk(slot);
-                self.rows_block(&mut desk, rows);
+            None => self.blocks(parallel, self.launch.blocks, &|desk, block| {
+                self.rows_block(desk, self.rows_of(block));
             }),
             Some(segments) => self.rows_by_segments(parallel, segments),
         }
@@ -265,18 +263,17 @@ impl Run<'_> {
             first: row % layout.rows,
             count: 1,
         };
-        self.blocks(parallel, all * segments.count, &|slot, index| {
+        self.blocks(parallel, all * segments.count, &|desk, index| {
             let (row, segment) = (index / segments.count, index % segments.count);
-            let mut desk = self.desk(slot);
-            self.bring_rows(&mut desk, single(row));
+            self.bring_rows(desk, single(row));
             for (phase, code) in self.kernel.program.phases.iter().zip(&self.kernel.phases) {
                 match phase.level {
                     Level::Element => {
-                        self.segment(&mut desk, phase, *code, single(row), segment);
+                        self.segment(desk, phase, *code, single(row), segment);
                         for (number, reduce) in phase.reduces.iter().enumerate() {
                             let to =
                                 self.kept_segment(segments, number, reduce, row * segments.count + segment);
-                            self.combine_lanes(&desk, reduce, to, 1);
+                            self.combine_lanes(desk, reduce, to, 1);
                         }
                         // What follows needs all segments.
                         break;

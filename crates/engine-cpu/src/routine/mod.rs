@@ -5,6 +5,7 @@
 //! evaluator.
 
 mod assertion;
+mod convolution;
 mod function;
 mod indexing;
 mod lapack;
@@ -159,7 +160,8 @@ pub(crate) fn bind(
         Op::Reduction(Reduction::Reduce(own)) => windows::reduce(&site, own),
         Op::Reduction(Reduction::ReduceWindow(own)) => windows::reduce_window(&site, own),
         Op::Reduction(Reduction::SelectAndScatter(own)) => windows::select_and_scatter(&site, own),
-        Op::Contraction(Contraction::Convolution(own)) => windows::convolution(&site, own),
+        Op::Contraction(Contraction::Convolution(own)) => convolution::convolution(&site, own),
+        Op::Contraction(Contraction::DynamicConv(own)) => convolution::dynamic_convolution(&site, own),
         Op::Linalg(Linalg::Cholesky(own)) => linear::cholesky(&site, own),
         Op::Linalg(Linalg::TriangularSolve(own)) => linear::triangular_solve(&site, own),
         Op::Linalg(Linalg::Fft(own)) => linear::fft(&site, own),

@@ -1,15 +1,14 @@
-//! Windows: reductions, selection, convolution.
+//! Reductions, of windows and of dimensions, and selection.
 
 use std::sync::Arc;
 
 use artifact_cpu_routine::combine::Combiner;
-use artifact_cpu_routine::convolution::{self, Attributes, Layout};
 use artifact_cpu_routine::error::RoutineError;
 use artifact_cpu_routine::reduce::reduce as run_reduce;
 use artifact_cpu_routine::view::{View, ViewMut};
 use artifact_cpu_routine::window::{self, Direction, Select, WindowDim};
-use artifact_ir::attribute::{ConvDimensionNumbers, Padding};
-use artifact_ir::op::{Convolution, Reduce, ReduceWindow, SelectAndScatter};
+use artifact_ir::attribute::Padding;
+use artifact_ir::op::{Reduce, ReduceWindow, SelectAndScatter};
 use artifact_ir::types::ElementType;
 use smallvec::SmallVec;
 
@@ -19,16 +18,16 @@ use super::{Array, BoundRoutine, Hands, Routine, Site, positions};
 use crate::error::CpuError;
 
 /// Attributes of windows, one dimension each; absent ones change nothing.
-struct Lists<'a> {
-    sizes: &'a [i64],
-    strides: Option<&'a [i64]>,
-    base: Option<&'a [i64]>,
-    window: Option<&'a [i64]>,
-    padding: Option<&'a Padding>,
+pub(super) struct Lists<'a> {
+    pub(super) sizes: &'a [i64],
+    pub(super) strides: Option<&'a [i64]>,
+    pub(super) base: Option<&'a [i64]>,
+    pub(super) window: Option<&'a [i64]>,
+    pub(super) padding: Option<&'a Padding>,
 }
 
 impl Lists<'_> {
-    fn windows(&self) -> Option<Vec<WindowDim>> {
+    pub(super) fn windows(&self) -> Option<Vec<WindowDim>> {
         let at = |list: Option<&[i64]>, dim: usize| -> Option<usize> {
             list.and_then(|list| list.get(dim))
                 .map_or(Some(1), |value| usize::try_from(*value).ok())
@@ -262,126 +261,6 @@ pub(super) fn select_and_scatter(site: &Site<'_>, own: &SelectAndScatter) -> Opt
         operand,
         source,
         init,
-        out,
-    }))
-}
-
-#[derive(Debug)]
-struct BoundConvolution {
-    /// Batch, feature and spatial dimensions of input, kernel and result.
-    layouts: [(usize, usize, Vec<usize>); 3],
-    windows: Vec<WindowDim>,
-    reversed: Vec<bool>,
-    feature_groups: usize,
-    batch_groups: usize,
-    input: Array,
-    kernel: Array,
-    out: Array,
-}
-
-impl Routine for BoundConvolution {
-    unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands {
-            buffers,
-            parallel,
-            workspace,
-            ..
-        } = hands;
-        let layout = |index: usize| {
-            let (batch, feature, spatial) = &self.layouts[index];
-            Layout {
-                batch: *batch,
-                feature: *feature,
-                spatial,
-            }
-        };
-        let attributes = Attributes {
-            input: layout(0),
-            kernel: layout(1),
-            output: layout(2),
-            windows: &self.windows,
-            reversed: &self.reversed,
-            feature_groups: self.feature_groups,
-            batch_groups: self.batch_groups,
-        };
-        // SAFETY: the caller's promise; the result is an array of its own.
-        unsafe {
-            let (input, kernel) = (self.input.view(buffers), self.kernel.view(buffers));
-            let mut out = self.out.view_mut(buffers);
-            Ok(convolution::convolution(
-                parallel,
-                workspace,
-                &attributes,
-                &input,
-                &kernel,
-                &mut out,
-            )?)
-        }
-    }
-}
-
-pub(super) fn convolution(site: &Site<'_>, own: &Convolution) -> Option<BoundRoutine> {
-    let ([input, kernel], out) = site.fixed()?;
-    if !convolution::supports(input.element, kernel.element, out.element) {
-        return None;
-    }
-    let ConvDimensionNumbers {
-        input_batch_dimension,
-        input_feature_dimension,
-        input_spatial_dimensions,
-        kernel_input_feature_dimension,
-        kernel_output_feature_dimension,
-        kernel_spatial_dimensions,
-        output_batch_dimension,
-        output_feature_dimension,
-        output_spatial_dimensions,
-    } = &own.dimension_numbers;
-    let layout = |batch: &i64, feature: &i64, spatial: &[i64]| {
-        Some((
-            usize::try_from(*batch).ok()?,
-            usize::try_from(*feature).ok()?,
-            positions(spatial),
-        ))
-    };
-    let kernel_spatial = positions(kernel_spatial_dimensions);
-    let sizes = kernel_spatial
-        .iter()
-        .map(|dim| kernel.shape.get(*dim).map(|size| *size as i64));
-    let sizes: Vec<i64> = sizes.collect::<Option<_>>()?;
-    let lists = Lists {
-        sizes: &sizes,
-        strides: own.window_strides.as_deref(),
-        base: own.lhs_dilation.as_deref(),
-        window: own.rhs_dilation.as_deref(),
-        padding: own.padding.as_ref(),
-    };
-    Some(Arc::new(BoundConvolution {
-        layouts: [
-            layout(
-                input_batch_dimension,
-                input_feature_dimension,
-                input_spatial_dimensions,
-            )?,
-            layout(
-                kernel_input_feature_dimension,
-                kernel_output_feature_dimension,
-                kernel_spatial_dimensions,
-            )?,
-            layout(
-                output_batch_dimension,
-                output_feature_dimension,
-                output_spatial_dimensions,
-            )?,
-        ],
-        windows: lists.windows()?,
-        reversed: own
-            .window_reversal
-            .clone()
-            .unwrap_or_else(|| vec![false; sizes.len()]),
-        feature_groups: usize::try_from(own.feature_group_count).ok()?,
-        batch_groups: usize::try_from(own.batch_group_count).ok()?,
-        input,
-        kernel,
         out,
     }))
 }

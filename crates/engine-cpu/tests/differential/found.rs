@@ -15,6 +15,22 @@ use crate::runner::Runner;
 /// Runs a program whose open sizes are all `b` with inputs of every pattern; results have to agree in every bit.
 #[track_caller]
 fn check(sizes: &[i64], text: &str) {
+    let patterns = [Pattern::Small, Pattern::Ordinary, Pattern::Edges];
+    check_with(&patterns, Facts::ANY, sizes, text);
+}
+
+/// Runs it with ordinary numbers. The evaluator may round otherwise; the engine with other threads or known sizes may not.
+#[track_caller]
+fn check_rounded(sizes: &[i64], text: &str) {
+    let facts = Facts {
+        error: 1e-3,
+        ..Facts::ANY
+    };
+    check_with(&[Pattern::Ordinary], facts, sizes, text);
+}
+
+#[track_caller]
+fn check_with(patterns: &[Pattern], facts: Facts, sizes: &[i64], text: &str) {
     let module = parse_module(text).into_module().unwrap();
     let entry = module.entry().unwrap();
     let variable = Variable::new("b").unwrap();
@@ -26,7 +42,7 @@ fn check(sizes: &[i64], text: &str) {
         }
         types.push(ty);
     }
-    let results = vec![Facts::ANY; module.functions[entry].results.len()];
+    let results = vec![facts; module.functions[entry].results.len()];
     let facts = types
         .iter()
         .map(|ty| ArgumentFact::of_type(ty.clone().into()))
@@ -47,7 +63,7 @@ fn check(sizes: &[i64], text: &str) {
             .collect(),
     };
     for binding in &bindings {
-        for pattern in [Pattern::Small, Pattern::Ordinary, Pattern::Edges] {
+        for pattern in patterns.iter().copied() {
             let inputs: Vec<Literal> = types.iter().map(|ty| input(ty, binding, pattern)).collect();
             let outcome = loaded.check(binding, &inputs, &results);
             assert_eq!(outcome, Ok(()), "{binding}: {pattern:?}\n{text}");
@@ -135,4 +151,18 @@ fn positions_from_where_a_slice_starts() {
             ),
         );
     }
+}
+
+#[test]
+fn convolutions_whose_padding_is_an_operand_are_those_of_known_padding() {
+    check_rounded(
+        &[2, 5],
+        "func.func @main(%x: tensor<3x3x?xf32>, %k: tensor<1x3x1xf32>) -> tensor<3x1x?xf32> {
+  %pad = stablehlo.constant dense<0> : tensor<1x2xi64>
+  %r = \"stablehlo.dynamic_conv\"(%x, %k, %pad) {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+    dimension_numbers = #stablehlo.conv<[0, f, b]x[0, i, o]->[0, f, b]>}
+    : (tensor<3x3x?xf32>, tensor<1x3x1xf32>, tensor<1x2xi64>) -> tensor<3x1x?xf32>
+  return %r : tensor<3x1x?xf32>
+}",
+    );
 }
