@@ -10,7 +10,9 @@ mod map;
 mod tiles;
 mod together;
 
-pub(crate) use bound::{BoundLaunch, Operand as BoundOperand, Resolved, bind, bind_access, integer};
+pub(crate) use bound::{
+    BoundLaunch, Operand as BoundOperand, Resolved, bind, bind_access, check_positions, integer,
+};
 
 use artifact_cpu_routine::error::RoutineError;
 use artifact_cpu_routine::pool::Parallel;
