@@ -39,6 +39,27 @@ fn a_limit_of_memory_counts_what_routines_work_in() {
 }
 
 #[test]
+fn a_limit_of_memory_counts_rows_that_threads_keep() {
+    let text = "func.func @main() -> tensor<2x4000000xf32> {
+      %0 = stablehlo.iota dim = 1 : tensor<2x4000000xf32>
+      %1 = stablehlo.constant dense<0.0> : tensor<f32>
+      %2 = stablehlo.sine %0 : tensor<2x4000000xf32>
+      %3 = stablehlo.reduce(%2 init: %1) applies stablehlo.add across dimensions = [1]
+        : (tensor<2x4000000xf32>, tensor<f32>) -> tensor<2xf32>
+      %4 = stablehlo.broadcast_in_dim %3, dims = [0] : (tensor<2xf32>) -> tensor<2x4000000xf32>
+      %5 = stablehlo.divide %2, %4 : tensor<2x4000000xf32>
+      return %5 : tensor<2x4000000xf32>
+    }";
+    // The result takes 32 MB, and a row half of that.
+    let limit = |bytes: u64| ExecuteOptions {
+        memory_limit_bytes: Some(bytes),
+        ..ExecuteOptions::default()
+    };
+    assert_eq!(error(text, &limit(40 << 20)), Some(ErrorKind::MemoryLimit));
+    assert_eq!(error(text, &limit(16 << 30)), None);
+}
+
+#[test]
 fn a_limit_of_time_ends_windows_of_one_task() {
     let text = "func.func @main() -> tensor<200000xf32> {
       %0 = stablehlo.iota dim = 0 : tensor<200000xf32>
