@@ -278,6 +278,9 @@ impl Binder<'_> {
             output,
         } = product;
         let side = |access: &Access, axes: [&[artifact_lower::SizeId]; 3]| self.side(access, &axes.concat());
+        let axes = [batch.as_slice(), rows, columns, contracted].concat();
+        let sizes = axes.iter().map(|axis| self.size(*axis));
+        launch::check_positions(&sizes.collect::<Result<Vec<_>, _>>()?)?;
         Ok(BoundProduct {
             left: side(left, [batch, rows, contracted])?,
             right: side(right, [batch, columns, contracted])?,

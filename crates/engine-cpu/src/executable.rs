@@ -128,7 +128,8 @@ impl CpuExecutable {
         watch: &Watch,
     ) -> Result<Report, EngineError> {
         let binding = self.binding(instance, arguments)?;
-        let memory_left = check_memory(&binding, arguments, options)?;
+        let own_bytes = binding.own_bytes(self.pool.parallel().slots());
+        let memory_left = check_memory(&binding, own_bytes, arguments, options)?;
         let inputs = Inputs::of(arguments, self.fencing)?;
         let outputs = Outputs::new(&instance.loaded.plan.results, &binding, results, self.fencing)?;
         let stop = AtomicBool::new(false);
@@ -244,6 +245,7 @@ fn watched<T>(watch: &Watch, stop: &AtomicBool, run: impl FnOnce() -> T) -> T {
 /// Bytes that are left of the limit for what routines take for themselves; `None` where there is no limit.
 fn check_memory(
     binding: &Binding,
+    own_bytes: u64,
     arguments: &[Argument<'_>],
     options: &ExecuteOptions,
 ) -> Result<Option<usize>, EngineError> {
@@ -255,7 +257,7 @@ fn check_memory(
         .filter_map(Argument::value)
         .map(Value::byte_count);
     let needed = given
-        .fold(binding.own_bytes(), u64::saturating_add)
+        .fold(own_bytes, u64::saturating_add)
         .saturating_add(binding.result_bytes());
     if needed > limit {
         let what = format!("the program needs {needed} bytes for these sizes, over the limit of {limit}");

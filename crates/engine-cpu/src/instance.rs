@@ -23,6 +23,9 @@ use crate::run::Runner;
 /// Bindings that are kept at most; with more, all are made again as they are needed.
 const BINDINGS_MAX: usize = 256;
 
+/// Scratch memory of a thread that no limit of memory counts: tiles, which are small. Beyond it are rows that are kept whole.
+const SCRATCH_BYTES_USUAL: usize = 1 << 20;
+
 /// A loaded plan and what its calls leave for each other.
 #[derive(Debug)]
 pub(crate) struct Instance {
@@ -250,9 +253,11 @@ impl Memory {
 }
 
 impl Binding {
-    /// Bytes that a call of it takes besides its arguments and results.
-    pub(crate) fn own_bytes(&self) -> u64 {
-        (self.bound.arena_bytes + self.bound.shared_bytes) as u64
+    /// Bytes that a call of it takes on so many threads besides its arguments and results, apart from what every program takes.
+    pub(crate) fn own_bytes(&self, threads: usize) -> u64 {
+        let rows = self.bound.scratch_bytes.saturating_sub(SCRATCH_BYTES_USUAL);
+        let of_threads = (rows as u64).saturating_mul(threads as u64);
+        ((self.bound.arena_bytes + self.bound.shared_bytes) as u64).saturating_add(of_threads)
     }
 
     /// Bytes of its results.

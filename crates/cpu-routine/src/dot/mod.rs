@@ -141,6 +141,9 @@ impl Roles {
 /// Loops that leave no dimension as long as this are not worth a matrix product.
 const NARROW: usize = 16;
 
+/// Products of one sum that are added up before somebody looks whether to stop.
+const DEPTH_PIECE: usize = 1 << 22;
+
 /// Whether a nest has several loops, all of them short.
 fn is_narrow(nest: &Nest<2>) -> bool {
     nest.loops.len() > 1 && nest.loops.iter().all(|one| one.size < NARROW)
@@ -225,9 +228,13 @@ impl Job {
             let start = scratch + slot * tile_bytes;
             let sums = rounded.then(|| memory.at(start as isize));
             tiles.for_each(index, |matrix, row, column, sizes| {
-                job.tile(matrix, [row, column], sizes, sums)
+                job.tile(matrix, [row, column], sizes, sums, parallel)
             });
-        })
+        })?;
+        match parallel.is_stopped() {
+            true => Err(RoutineError::Stopped),
+            false => Ok(()),
+        }
     }
 
     /// Whether the steps of the result are no multiples of its width, so that no matrix is written to it.
@@ -247,7 +254,14 @@ impl Job {
     }
 
     /// One tile of one matrix: the sums of all products along the depth.
-    fn tile(&self, matrix: usize, corner: [usize; 2], sizes: Sizes, scratch: Option<*mut u8>) {
+    fn tile(
+        &self,
+        matrix: usize,
+        corner: [usize; 2],
+        sizes: Sizes,
+        scratch: Option<*mut u8>,
+        parallel: Parallel<'_>,
+    ) {
         let [left, right, result] = self.outer.offsets(matrix);
         let [row, column] = corner.map(|at| at as isize);
         let left = left + row * self.rows.steps[0];
@@ -269,26 +283,43 @@ impl Job {
             },
         };
         let mut accumulate = false;
-        self.sums.for_each(0..self.sums.count(), |[left_sum, right_sum]| {
-            let lhs = Factor {
-                data: self.operands[0].at(left + left_sum),
-                row_step: self.rows.steps[0],
-                column_step: self.depth.steps[0],
-            };
-            let rhs = Factor {
-                data: self.operands[1].at(right + right_sum),
-                row_step: self.depth.steps[1],
-                column_step: self.columns.steps[0],
-            };
-            let mode = Mode {
-                accumulate,
-                ..Mode::default()
-            };
-            // SAFETY: the tile lies within the views, whose shapes were compared, or within this slot's part of the workspace;
-            // a tile is written by one task, and an operand is copied when its steps are no multiples of its width.
-            unsafe { multiply(self.arithmetic, sizes, lhs, rhs, out, mode) };
-            accumulate = true;
-        });
+        for sum in 0..self.sums.count() {
+            let [left_sum, right_sum] = self.sums.offsets(sum);
+            let mut depth = 0;
+            loop {
+                // What an array of repeated elements is summed over may have no end that anybody lives to see.
+                if parallel.is_stopped() {
+                    return;
+                }
+                let at = depth as isize;
+                let lhs = Factor {
+                    data: self.operands[0].at(left + left_sum + at * self.depth.steps[0]),
+                    row_step: self.rows.steps[0],
+                    column_step: self.depth.steps[0],
+                };
+                let rhs = Factor {
+                    data: self.operands[1].at(right + right_sum + at * self.depth.steps[1]),
+                    row_step: self.depth.steps[1],
+                    column_step: self.columns.steps[0],
+                };
+                let piece = Sizes {
+                    depth: (sizes.depth - depth).min(DEPTH_PIECE),
+                    ..sizes
+                };
+                let mode = Mode {
+                    accumulate,
+                    ..Mode::default()
+                };
+                // SAFETY: the tile lies within the views, whose shapes were compared, or within this slot's part of the workspace;
+                // a tile is written by one task, and an operand is copied when its steps are no multiples of its width.
+                unsafe { multiply(self.arithmetic, piece, lhs, rhs, out, mode) };
+                accumulate = true;
+                depth += piece.depth;
+                if depth >= sizes.depth {
+                    break;
+                }
+            }
+        }
         if scratch.is_some() {
             for row in 0..sizes.rows as isize {
                 let from = out.data.wrapping_offset(row * out.row_step);

@@ -110,6 +110,7 @@ pub(crate) fn bind(
             usize::try_from(size(*extent)).map_err(|_| CpuError::bounds("a size of a kernel is negative"))
         })
         .collect::<Result<_, _>>()?;
+    let extents = countable(extents, kernel.parallel)?;
     let rows_empty = extents[..kernel.parallel].contains(&0);
     let is_empty = rows_empty || (!program.reduces() && extents.contains(&0));
     let binder = Binder {
@@ -143,6 +144,36 @@ pub(crate) fn bind(
         operands,
         is_empty,
     ))
+}
+
+/// Positions that a launch goes through, at most: more would take days, and no product of sizes, counts and bytes that is made of as
+/// many overflows. Arrays bound them only where they are in memory, which repeated elements and positions are not.
+const POSITIONS_MAX: usize = 1 << 48;
+
+/// Sizes of which all products can be counted. Where a part of the axes has nothing to go through, the others of it count as nothing
+/// too.
+fn countable(mut extents: Vec<usize>, parallel: usize) -> Result<Vec<usize>, CpuError> {
+    let (rows, columns) = extents.split_at_mut(parallel);
+    for part in [rows, columns] {
+        if part.contains(&0) {
+            part.fill(0);
+        }
+    }
+    check_positions(&extents)?;
+    Ok(extents)
+}
+
+/// Refuses sizes whose product is over [`POSITIONS_MAX`], zeros apart.
+pub(crate) fn check_positions(sizes: &[usize]) -> Result<(), CpuError> {
+    let positions = sizes
+        .iter()
+        .try_fold(1_usize, |product, size| product.checked_mul((*size).max(1)));
+    match positions.filter(|positions| *positions <= POSITIONS_MAX) {
+        Some(_) => Ok(()),
+        None => Err(CpuError::input(format!(
+            "an operation goes through more than {POSITIONS_MAX} positions"
+        ))),
+    }
 }
 
 fn finish(
@@ -319,13 +350,15 @@ impl Binder<'_> {
     }
 
     fn byte_strides(&self, access: &Access, width: usize) -> Result<Vec<isize>, CpuError> {
-        let bytes = |stride: &artifact_lower::SizeId| {
-            let bytes = self.size(*stride).checked_mul(width as i64);
-            bytes
+        let bytes = |(stride, extent): (&artifact_lower::SizeId, &usize)| {
+            // Nobody steps along an axis of nothing, whose sizes beside it may be anything.
+            let stride = if *extent == 0 { 0 } else { self.size(*stride) };
+            stride
+                .checked_mul(width as i64)
                 .and_then(|bytes| isize::try_from(bytes).ok())
                 .ok_or_else(|| CpuError::bounds("a stride is too large"))
         };
-        access.strides.iter().map(bytes).collect()
+        access.strides.iter().zip(self.extents).map(bytes).collect()
     }
 
     /// Checks that no position lies outside of the buffer.
@@ -357,9 +390,10 @@ impl Binder<'_> {
             buffer: start.index.index(),
             element: self.plan.buffers[start.index].storage_type(),
             max: self.size(start.max).max(0),
-            stride_bytes: self.size(start.stride) * width as i64,
+            stride_bytes: self.size(start.stride).saturating_mul(width as i64),
         });
-        let offset = usize::try_from(self.size(access.offset)).unwrap_or(0) * width;
+        let offset = usize::try_from(self.size(access.offset)).unwrap_or(0);
+        let offset = offset.saturating_mul(width);
         Ok(OperandSource::Array {
             buffer: access.buffer.index(),
             offset,

@@ -11,7 +11,9 @@ mod movement;
 mod tiles;
 mod together;
 
-pub(crate) use bound::{BoundLaunch, Operand as BoundOperand, Resolved, bind, bind_access, integer};
+pub(crate) use bound::{
+    BoundLaunch, Operand as BoundOperand, Resolved, bind, bind_access, check_positions, integer,
+};
 
 use artifact_cpu_routine::error::RoutineError;
 use artifact_cpu_routine::pool::Parallel;

@@ -26,6 +26,20 @@ pub(super) struct Lists<'a> {
     pub(super) padding: Option<&'a Padding>,
 }
 
+/// Whether a routine counts with such numbers; what is done by windows that are larger is nearly all padding.
+fn is_countable(window: &WindowDim) -> bool {
+    const COUNTED_MAX: u64 = 1 << 40;
+    let steps = [
+        window.size,
+        window.stride,
+        window.base_dilation,
+        window.window_dilation,
+    ];
+    let edges = [window.low, window.high];
+    steps.iter().all(|step| *step as u64 <= COUNTED_MAX)
+        && edges.iter().all(|edge| edge.unsigned_abs() <= COUNTED_MAX)
+}
+
 impl Lists<'_> {
     pub(super) fn windows(&self) -> Option<Vec<WindowDim>> {
         let at = |list: Option<&[i64]>, dim: usize| -> Option<usize> {
@@ -38,14 +52,15 @@ impl Lists<'_> {
                 .and_then(|padding| padding.0.get(dim))
                 .copied()
                 .unwrap_or_default();
-            Some(WindowDim {
+            let window = WindowDim {
                 size: usize::try_from(*size).ok()?,
                 stride: at(self.strides, dim)?,
                 base_dilation: at(self.base, dim)?,
                 window_dilation: at(self.window, dim)?,
                 low,
                 high,
-            })
+            };
+            is_countable(&window).then_some(window)
         };
         self.sizes.iter().enumerate().map(dim).collect()
     }
