@@ -151,6 +151,9 @@ impl Runner<'_> {
             scratch: self.scratch,
         };
         run.run(self.parallel)?;
+        if self.machine.is_stopped() {
+            return Err(CpuError::stopped("it was cancelled, or its time is over"));
+        }
         if self.machine.failed.load(Ordering::Relaxed) {
             return Err(CpuError::input("an operation is not defined for its elements"));
         }
