@@ -153,7 +153,7 @@ impl Instance {
         let mut runner = Runner {
             loaded: &self.loaded,
             bound: &binding.bound,
-            machine: Machine::new(self.loaded.target.level(), &self.loaded.evaluators),
+            machine: Machine::new(self.loaded.target.level(), &self.loaded.evaluators, call.stop),
             buffers: addresses,
             scratch,
             workspace,

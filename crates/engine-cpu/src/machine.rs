@@ -13,6 +13,7 @@ pub(crate) struct Machine<'a> {
     evaluators: &'a [ElementEvaluator],
     /// Whether an evaluation failed, which makes the results worthless.
     pub(crate) failed: AtomicBool,
+    stop: &'a AtomicBool,
 }
 
 // SAFETY: the table is static, evaluators are shared between threads as they are, and the flag is atomic.
@@ -25,13 +26,19 @@ const _: () = {
 };
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(level: Level, evaluators: &'a [ElementEvaluator]) -> Self {
+    pub(crate) fn new(level: Level, evaluators: &'a [ElementEvaluator], stop: &'a AtomicBool) -> Self {
         Self {
             table: table(level).as_ptr(),
             evaluate,
             evaluators,
             failed: AtomicBool::new(false),
+            stop,
         }
+    }
+
+    /// Whether the call has to stop: its results are worthless then.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Runs a routine.

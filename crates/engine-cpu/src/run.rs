@@ -144,8 +144,11 @@ impl Runner<'_> {
         self.check()
     }
 
-    /// Whether all elements that the evaluator had to compute could be.
+    /// Whether the step was done to its end, and all elements that the evaluator had to compute could be.
     fn check(&self) -> Result<(), CpuError> {
+        if self.machine.is_stopped() {
+            return Err(CpuError::stopped("it was cancelled, or its time is over"));
+        }
         if self.machine.failed.load(Ordering::Relaxed) {
             return Err(CpuError::input("an operation is not defined for its elements"));
         }

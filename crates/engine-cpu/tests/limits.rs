@@ -135,3 +135,20 @@ fn a_limit_of_time_ends_a_sum_of_repeated_elements() {
     };
     assert_eq!(error(text, &options), Some(ErrorKind::TimeLimit));
 }
+
+#[test]
+fn a_limit_of_time_ends_rows_without_end() {
+    let text = "func.func @main() -> tensor<512xf32> {
+      %0 = stablehlo.iota dim = 1 : tensor<512x68719476736xf32>
+      %1 = stablehlo.constant dense<0.0> : tensor<f32>
+      %2 = stablehlo.sine %0 : tensor<512x68719476736xf32>
+      %3 = stablehlo.reduce(%2 init: %1) applies stablehlo.add across dimensions = [1]
+        : (tensor<512x68719476736xf32>, tensor<f32>) -> tensor<512xf32>
+      return %3 : tensor<512xf32>
+    }";
+    let options = ExecuteOptions {
+        time_limit: Some(Duration::from_millis(20)),
+        ..ExecuteOptions::default()
+    };
+    assert_eq!(error(text, &options), Some(ErrorKind::TimeLimit));
+}

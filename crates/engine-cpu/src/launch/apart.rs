@@ -46,6 +46,10 @@ impl Run<'_> {
                 Level::Element => {
                     self.begin_reductions(desk, phase, rows.count);
                     for segment in 0..self.launch.layout.rows.div_ceil(SEGMENT) {
+                        // A column may be longer than anybody waits for.
+                        if self.machine.is_stopped() {
+                            return;
+                        }
                         self.side_segment(desk, phase, *code, rows, segment);
                         for reduce in &phase.reduces {
                             let (result, from) = (desk.tiles[reduce.result], desk.tiles[reduce.lanes]);

@@ -51,6 +51,10 @@ impl Run<'_> {
                     self.begin_reductions(desk, phase, rows.count);
                     let columns = self.launch.layout.columns;
                     for segment in 0..columns.div_ceil(SEGMENT) {
+                        // A row may be longer than anybody waits for.
+                        if self.machine.is_stopped() {
+                            return;
+                        }
                         self.segment(desk, phase, *code, rows, segment);
                         self.end_segment(desk, phase, rows.count);
                     }

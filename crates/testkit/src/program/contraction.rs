@@ -42,7 +42,7 @@ pub(super) fn factors(
         let sum = product.sum(count * terms, narrower(element, result))?;
         // A sum of one product, or of complex ones, may be a zero of either sign: whether it begins with a zero is up to the engine.
         let signless = (count <= 1 || element.is_complex() || draft.setting.is_symbolic())
-            && product.low < 0.0
+            && product.low <= 0.0
             && sum.is_exact();
         Some(if signless {
             sum.with_error(f64::MIN_POSITIVE)
