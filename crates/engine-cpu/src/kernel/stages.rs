@@ -18,8 +18,8 @@ use super::reuse::reuse;
 const LOOP_OPS_MAX: usize = 32;
 /// Uses of a value from which on an array that repeats it is worth its filling.
 const FILL_USERS_MIN: usize = 4;
-/// Bytes that the arrays of a rectangle may take together: a little more than a first-level cache, since a stage goes through a
-/// few of them. Smaller rectangles lose more by their number than they win.
+/// Bytes that the arrays of a rectangle that one phase uses may take: a little more than a first-level cache, since a stage goes
+/// through a few of them. Smaller rectangles lose more by their number than they win.
 const TILE_BYTES: usize = 64 << 10;
 /// Elements of a rectangle, between these.
 const TILE_MIN: usize = 1024;
@@ -54,7 +54,7 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
     let mut phases: Vec<Phase> = (0..=last).filter_map(|time| scheduler.phase(time)).collect();
     let fixed = kernel.inputs.len() + kernel.outputs.len();
     reuse(&mut scheduler.slots, &mut phases, fixed);
-    let tile = tile_size(&scheduler.slots);
+    let tile = tile_size(&scheduler.slots, &phases);
     Program {
         columns: kernel.columns,
         moves: moves(kernel, &phases),
@@ -101,12 +101,17 @@ pub(crate) struct Evaluated {
     pub(crate) result: ElementType,
 }
 
-fn tile_size(slots: &[Slot]) -> usize {
-    let held = |slot: &Slot| match slot.kind {
-        SlotKind::Scratch | SlotKind::Input(_) | SlotKind::Output(_) | SlotKind::Resident => slot.bytes,
+fn tile_size(slots: &[Slot], phases: &[Phase]) -> usize {
+    let held = |slot: &usize| match slots[*slot].kind {
+        SlotKind::Scratch | SlotKind::Input(_) | SlotKind::Output(_) | SlotKind::Resident => {
+            slots[*slot].bytes
+        }
         SlotKind::Row | SlotKind::Lanes | SlotKind::Constant(_) => 0,
     };
-    let bytes: usize = slots.iter().map(held).sum();
+    let bytes = phases
+        .iter()
+        .map(|phase| phase.used.iter().map(held).sum::<usize>());
+    let bytes = bytes.max().unwrap_or(0);
     let mut tile = TILE_MAX;
     while tile > TILE_MIN && tile * bytes > TILE_BYTES {
         tile /= 2;

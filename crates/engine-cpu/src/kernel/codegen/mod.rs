@@ -237,16 +237,41 @@ impl Emitter<'_> {
     }
 
     /// Rows, and in each row a few vectors at a time, then one, then single elements.
+    ///
+    /// The places of rows are carried from row to row: as products of row and distance they would be computed again for every
+    /// column, where the code generator puts what it sees used.
     fn compiled_loop(&mut self, own: &super::program::Loop) {
         let zero = self.word(0);
+        let rows = self.first_rows(own);
         let (head, row) = self.block_with_counter();
+        let places: Vec<Value> = rows
+            .iter()
+            .map(|_| self.builder.append_block_param(head, I64))
+            .collect();
         let (body, exit) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().jump(head, &[BlockArg::Value(zero)]);
+        let first = std::iter::once(zero).chain(rows.iter().map(|row| row.data));
+        let first: Vec<BlockArg> = first.map(BlockArg::Value).collect();
+        self.builder.ins().jump(head, &first);
         self.builder.switch_to_block(head);
         let goes_on = self.builder.ins().icmp(IntCC::UnsignedLessThan, row, self.rows);
         self.builder.ins().brif(goes_on, body, &[], exit, &[]);
         self.builder.switch_to_block(body);
-        let pointers = self.pointers(own, row);
+        let mut pointers = vec![None; self.program.slots.len()];
+        for (row, place) in rows.iter().zip(&places) {
+            pointers[row.slot] = Some(*place);
+        }
+        self.columns_loops(own, &pointers, zero);
+        let mut next = vec![self.builder.ins().iadd_imm_s(row, 1)];
+        for (row, place) in rows.iter().zip(&places) {
+            next.push(self.builder.ins().iadd(*place, row.stride));
+        }
+        let next: Vec<BlockArg> = next.into_iter().map(BlockArg::Value).collect();
+        self.builder.ins().jump(head, &next);
+        self.builder.switch_to_block(exit);
+    }
+
+    /// All columns of a row, in loops of smaller and smaller steps.
+    fn columns_loops(&mut self, own: &super::program::Loop, pointers: &[Option<Value>], zero: Value) {
         let lanes = 16 / own.width;
         let mut column = zero;
         for step in Step::all(own) {
@@ -257,11 +282,8 @@ impl Emitter<'_> {
                 }
                 Step::Element => self.columns,
             };
-            column = self.columns_loop(own, &pointers, column, end, step);
+            column = self.columns_loop(own, pointers, column, end, step);
         }
-        let next = self.builder.ins().iadd_imm_s(row, 1);
-        self.builder.ins().jump(head, &[BlockArg::Value(next)]);
-        self.builder.switch_to_block(exit);
     }
 
     fn block_with_counter(&mut self) -> (cranelift_codegen::ir::Block, Value) {
@@ -270,18 +292,15 @@ impl Emitter<'_> {
         (block, counter)
     }
 
-    /// Where the row of each slot begins.
-    fn pointers(&mut self, own: &super::program::Loop, row: Value) -> Vec<Option<Value>> {
-        let mut pointers = vec![None; self.program.slots.len()];
-        for slot in own.slots() {
-            if pointers[slot].is_none() {
-                let data = self.load_word(self.tiles, slot as i32 * TILE_BYTES);
-                let stride = self.load_word(self.tiles, slot as i32 * TILE_BYTES + 8);
-                let offset = self.builder.ins().imul(row, stride);
-                pointers[slot] = Some(self.builder.ins().iadd(data, offset));
-            }
-        }
-        pointers
+    /// The first row of each slot that a loop uses, and the distance of rows.
+    fn first_rows(&mut self, own: &super::program::Loop) -> Vec<Row> {
+        let slots: std::collections::BTreeSet<usize> = own.slots().into_iter().collect();
+        let row = |slot: usize| Row {
+            slot,
+            data: self.load_word(self.tiles, slot as i32 * TILE_BYTES),
+            stride: self.load_word(self.tiles, slot as i32 * TILE_BYTES + 8),
+        };
+        slots.into_iter().map(row).collect()
     }
 
     fn columns_loop(
@@ -393,6 +412,14 @@ impl Emitter<'_> {
             }
         }
     }
+}
+
+/// The rows of a slot.
+struct Row {
+    slot: usize,
+    data: Value,
+    /// Bytes from one to the next.
+    stride: Value,
 }
 
 /// What one turn of a loop over columns computes.
