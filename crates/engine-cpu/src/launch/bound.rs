@@ -60,6 +60,8 @@ pub(crate) struct Operand {
     pub(crate) source: OperandSource,
     /// Bytes of an element.
     pub(crate) width: usize,
+    /// Whether it is an output that is written past the caches.
+    pub(crate) streams: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -181,7 +183,7 @@ fn finish(
     program: &Program,
     index: usize,
     space: &Space,
-    operands: Vec<Operand>,
+    mut operands: Vec<Operand>,
     is_empty: bool,
 ) -> BoundLaunch {
     let layout = layout(kernel, program, space);
@@ -204,6 +206,9 @@ fn finish(
     let (places, scratch_bytes) = places(program, &layout, shape);
     let elements = layout.outer_count() * layout.rows * layout.columns;
     let segments = segments(program, &layout, shape, blocks);
+    if shape == Shape::Map {
+        choose_streams(&mut operands, kernel.inputs.len(), elements);
+    }
     BoundLaunch {
         kernel: index,
         shape,
@@ -215,6 +220,23 @@ fn finish(
         blocks,
         elements,
         is_empty,
+    }
+}
+
+/// Outputs of at least so many bytes go past the caches, which they would only sweep, and into which every line would be read
+/// before it is written.
+const STREAM_BYTES: usize = 32 << 20;
+
+fn choose_streams(operands: &mut [Operand], inputs: usize, elements: usize) {
+    let (inputs, outputs) = operands.split_at_mut(inputs);
+    let buffer = |operand: &Operand| match operand.source {
+        OperandSource::Array { buffer, .. } => Some(buffer),
+        OperandSource::Position { .. } => None,
+    };
+    for output in outputs {
+        // What takes the place of an input was read anyway.
+        let is_fresh = inputs.iter().all(|input| buffer(input) != buffer(output));
+        output.streams = is_fresh && elements.saturating_mul(output.width) >= STREAM_BYTES;
     }
 }
 
@@ -306,6 +328,7 @@ pub(crate) fn bind_access(
         Operand {
             source: binder.array(access, width)?,
             width,
+            streams: false,
         },
         strides,
     ))
@@ -335,7 +358,15 @@ impl Binder<'_> {
                     op: op.id().map(|_| op),
                 };
                 let steps = steps.iter().map(|step| self.size(*step) as isize);
-                Ok((steps.collect(), Operand { source, width }))
+                let streams = false;
+                Ok((
+                    steps.collect(),
+                    Operand {
+                        source,
+                        width,
+                        streams,
+                    },
+                ))
             }
             _ => Err(CpuError::bounds(
                 "an input of a kernel is of another kind than its source",
@@ -346,7 +377,15 @@ impl Binder<'_> {
     /// Strides and place of an array.
     fn output(&self, access: &Access, width: usize) -> Result<(Vec<isize>, Operand), CpuError> {
         let source = self.array(access, width)?;
-        Ok((self.byte_strides(access, width)?, Operand { source, width }))
+        let streams = false;
+        Ok((
+            self.byte_strides(access, width)?,
+            Operand {
+                source,
+                width,
+                streams,
+            },
+        ))
     }
 
     fn byte_strides(&self, access: &Access, width: usize) -> Result<Vec<isize>, CpuError> {

@@ -225,7 +225,8 @@ impl Run<'_> {
     ) {
         let width = self.launch.operands[operand].width;
         let Resolved::Array(data) = base else { return };
-        desk.tiles[operand] = match direct(axes, width, rectangle.columns) {
+        let place = direct(axes, width, rectangle.columns).filter(|_| !self.launch.operands[operand].streams);
+        desk.tiles[operand] = match place {
             Some(row_bytes) => Tile {
                 data: data.wrapping_offset(axes.distance(rectangle.row, rectangle.column)),
                 row_bytes,
@@ -254,11 +255,16 @@ impl Run<'_> {
             columns,
         } = rectangle;
         let Resolved::Array(data) = base else { return };
-        if direct(axes, width, columns).is_some() {
-            return;
-        }
         let from = desk.tiles[operand];
         let at = data.wrapping_offset(axes.distance(row, column));
+        if let Some(row_bytes) = direct(axes, width, columns) {
+            if self.launch.operands[operand].streams {
+                let to = Tile { data: at, row_bytes };
+                // SAFETY: source and destination are rectangles of this size, apart from each other.
+                unsafe { stream(to, from, rows, columns * width) };
+            }
+            return;
+        }
         match (axes.strides(), Width::from_bytes(width)) {
             // SAFETY: source and destination are rectangles of this size, apart from each other.
             (Some([row_bytes, column_bytes]), Some(element)) => unsafe {
@@ -288,6 +294,51 @@ impl Run<'_> {
             _ => unsafe { scatter(data, from.data, axes, rectangle, width) },
         }
     }
+}
+
+/// Copies rows of bytes past the caches.
+///
+/// # Safety
+/// The source may be read and the destination written; they do not overlap.
+unsafe fn stream(to: Tile, from: Tile, rows: usize, bytes: usize) {
+    for row in 0..rows as isize {
+        let to = to.data.wrapping_offset(row * to.row_bytes);
+        let from = from.data.wrapping_offset(row * from.row_bytes);
+        // SAFETY: the caller's promise.
+        unsafe { stream_row(to, from, bytes) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
+/// # Safety
+/// As for [`stream`].
+#[cfg(target_arch = "x86_64")]
+unsafe fn stream_row(to: *mut u8, from: *const u8, bytes: usize) {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+    let head = to.align_offset(64).min(bytes);
+    let whole = (bytes - head) / 64 * 64;
+    // SAFETY: the caller's promise; from the first line on, destinations are aligned.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, head);
+        for at in (head..head + whole).step_by(16) {
+            let value = _mm_loadu_si128(from.add(at).cast::<__m128i>());
+            _mm_stream_si128(to.add(at).cast(), value);
+        }
+        let rest = head + whole;
+        std::ptr::copy_nonoverlapping(from.add(rest), to.add(rest), bytes - rest);
+    }
+}
+
+/// # Safety
+/// As for [`stream`].
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn stream_row(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
 /// The distance of rows of an operand whose rectangles lie in its array as they are.
