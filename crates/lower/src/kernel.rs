@@ -9,7 +9,8 @@
 //! vectors or on whether sizes were known. The K elements of one result, in row-major order of the inner axes, are cut into
 //! segments of [`SEGMENT`]. In a segment element k goes to lane k mod [`LANES`]; lanes begin at the operation's identity and are
 //! combined in pairs (l, l + 8), (l, l + 4), (l, l + 2), (l, l + 1); segments are combined in order onto the initial value.
-//! That holds for the operations of [`Combine`]; a reduction by another function is a fold in order.
+//! That holds for the operations of [`Combine`]. A reduction by another function is no kernel, but a step of the plan: a fold in order,
+//! or several of them whose results are folded in order.
 
 use artifact_core::digest::Digest;
 use artifact_core::entity_id;

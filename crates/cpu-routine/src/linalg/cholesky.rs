@@ -183,10 +183,11 @@ impl<T: Field> Upper<T> {
         }
     }
 
+    /// All but the diagonal, which is real.
     fn conjugate(&self) {
         for row in 0..self.size {
             // SAFETY: no task has the matrix.
-            let row = unsafe { self.row(row, row, self.size) };
+            let row = unsafe { self.row(row, row + 1, self.size) };
             row.iter_mut().for_each(|value| *value = value.conjugate());
         }
     }
