@@ -17,6 +17,8 @@ use crate::view::View;
 
 /// Operations that a free tensor consists of at most.
 const FREE_OPS_MAX: usize = 8;
+/// Operations that are computed together without memory in between, at most. What a kernel costs to compile grows faster than it.
+const INLINE_OPS_MAX: usize = 128;
 
 /// What was found, by tensor.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ impl Demand {
         let outcome = Walk {
             traced,
             demand: &mut demand,
+            inlined: 0,
+            open: Vec::new(),
         }
         .sequence(&root);
         traced.root = root;
@@ -77,15 +81,36 @@ impl Demand {
 struct Walk<'a> {
     traced: &'a mut Traced,
     demand: &'a mut Demand,
+    /// Operations so far of what is computed together.
+    inlined: usize,
+    /// Tensors that were kept because there were too many, whose operands nobody has looked at.
+    open: Vec<TensorId>,
 }
 
 impl Walk<'_> {
     fn sequence(&mut self, sequence: &Sequence) -> Result<(), LowerError> {
         for result in &sequence.results {
             self.keep(*result, sequence.id)?;
+            self.finish()?;
         }
         for item in sequence.items.iter().rev() {
             self.item(item, sequence.id)?;
+            self.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Looks at what was left open.
+    fn finish(&mut self) -> Result<(), LowerError> {
+        self.inlined = 0;
+        while let Some(tensor) = self.open.pop() {
+            let at = self.traced.tensors[tensor].sequence;
+            if let Definition::Apply { operands, .. } = self.traced.tensors[tensor].definition.clone() {
+                for operand in operands {
+                    self.compute(operand, at)?;
+                }
+            }
+            self.inlined = 0;
         }
         Ok(())
     }
@@ -204,6 +229,14 @@ impl Walk<'_> {
                 let free = self.is_free(tensor);
                 if own != at && !free {
                     self.demand.buffer[index] = true;
+                }
+                if is_first && !free {
+                    self.inlined += 1;
+                    if self.inlined > INLINE_OPS_MAX {
+                        self.demand.buffer[index] = true;
+                        self.open.push(tensor);
+                        return Ok(());
+                    }
                 }
                 if is_first || free {
                     for operand in operands {

@@ -77,6 +77,8 @@ impl Cluster {
 
     /// This and another cluster that runs after it or at the same time as one, if they may be.
     pub(crate) fn join(&self, other: &Self) -> Option<Self> {
+        // Most that do not fit are found without a copy of either.
+        (self.value_count() + other.value_count() <= VALUES_MAX).then_some(())?;
         let joined = self.space_with(other)?;
         let shifted = |cluster: &Self, shift: Shift| {
             let level = |level: Level| {
@@ -104,8 +106,12 @@ impl Cluster {
         (cluster.is_small() && cluster.passes_on()).then_some(cluster)
     }
 
+    fn value_count(&self) -> usize {
+        self.members.iter().map(|(node, _)| node.values.len()).sum()
+    }
+
     fn is_small(&self) -> bool {
-        let values: usize = self.members.iter().map(|(node, _)| node.values.len()).sum();
+        let values = self.value_count();
         let arrays = self.reads().len() + self.writes().len();
         values <= VALUES_MAX && arrays <= ARRAYS_MAX
     }

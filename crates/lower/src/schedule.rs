@@ -76,6 +76,9 @@ impl Work {
     }
 }
 
+/// Kernels that a node is tried to be made a part of, at most: what reads a thousand arrays would be compared with as many.
+const PARTNERS_MAX: usize = 32;
+
 /// Puts a sequence in order.
 pub(crate) fn schedule(builder: &mut Builder<'_>, sequence: &Sequence) -> Result<Works, LowerError> {
     let mut graph = Graph::default();
@@ -394,6 +397,9 @@ impl Graph {
         for id in candidates.into_iter().rev() {
             if !tried.insert(id) {
                 continue;
+            }
+            if tried.len() > PARTNERS_MAX {
+                break;
             }
             let joined = self.cluster(id).and_then(|other| other.join(cluster));
             if let Some(joined) = joined
