@@ -137,6 +137,9 @@ pub enum TileOp {
     LanesCombine(CombineOp, ElementType),
 }
 
+// Types are five bits of a key, and what is done six.
+const _: () = assert!(ElementType::ALL.len() <= 1 << 5);
+
 impl TileOp {
     /// All routines that exist, by id.
     #[must_use]

@@ -21,6 +21,13 @@ fn error(text: &str, options: &ExecuteOptions) -> Option<ErrorKind> {
     outcome.err().map(|error| error.kind())
 }
 
+fn memory(bytes: u64) -> ExecuteOptions {
+    ExecuteOptions {
+        memory_limit_bytes: Some(bytes),
+        ..ExecuteOptions::default()
+    }
+}
+
 #[test]
 fn a_limit_of_memory_counts_what_routines_work_in() {
     // A prime length: a convolution in many times the memory of the array.
@@ -30,12 +37,8 @@ fn a_limit_of_memory_counts_what_routines_work_in() {
       %2 = stablehlo.fft %1, type = FFT, length = [4099] : (tensor<4099xcomplex<f32>>) -> tensor<4099xcomplex<f32>>
       return %2 : tensor<4099xcomplex<f32>>
     }";
-    let limit = |bytes: u64| ExecuteOptions {
-        memory_limit_bytes: Some(bytes),
-        ..ExecuteOptions::default()
-    };
-    assert_eq!(error(text, &limit(1 << 20)), Some(ErrorKind::MemoryLimit));
-    assert_eq!(error(text, &limit(16 << 30)), None);
+    assert_eq!(error(text, &memory(1 << 20)), Some(ErrorKind::MemoryLimit));
+    assert_eq!(error(text, &memory(16 << 30)), None);
 }
 
 #[test]
@@ -51,12 +54,8 @@ fn a_limit_of_memory_counts_rows_that_threads_keep() {
       return %5 : tensor<2x4000000xf32>
     }";
     // The result takes 32 MB, and a row half of that.
-    let limit = |bytes: u64| ExecuteOptions {
-        memory_limit_bytes: Some(bytes),
-        ..ExecuteOptions::default()
-    };
-    assert_eq!(error(text, &limit(40 << 20)), Some(ErrorKind::MemoryLimit));
-    assert_eq!(error(text, &limit(16 << 30)), None);
+    assert_eq!(error(text, &memory(40 << 20)), Some(ErrorKind::MemoryLimit));
+    assert_eq!(error(text, &memory(16 << 30)), None);
 }
 
 #[test]

@@ -238,7 +238,6 @@ struct Pass<'s, 'a> {
     open: Vec<InstrId>,
     /// Where values are that a stage of this pass has left.
     places: HashMap<InstrId, usize>,
-    /// Scratch slots that are free again.
     stages: Vec<Stage>,
     reduces: Vec<Reduce>,
 }

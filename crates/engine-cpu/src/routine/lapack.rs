@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use artifact_cpu_routine::linalg::{System, Transform, cholesky};
+use artifact_cpu_routine::linalg::{System, Transform};
 use artifact_ir::attribute::Attribute;
 use artifact_ir::op::CustomCall;
 use artifact_ir::types::ElementType;
 
-use super::linear::{is_field, solve};
+use super::linear::{BoundCholesky, is_field, solve};
 use super::{Array, BoundRoutine, Hands, Routine, Site};
 use crate::error::CpuError;
 
@@ -92,38 +92,42 @@ fn potrf(
     let fits = seen && rows == columns && factor.shape == a.shape && info.shape == batch;
     let types = (a.element, factor.element, info.element) == (element, element, ElementType::I32);
     (fits && types && is_field(element)).then_some(())?;
-    Some(Arc::new(Potrf {
+    let cholesky = BoundCholesky {
         lower: options.is_first("uplo", [b'L', b'U'])?,
         a: a.clone(),
-        factor: factor.clone(),
-        info: info.clone(),
-    }))
+        out: factor.clone(),
+    };
+    let info = info.clone();
+    Some(Arc::new(Potrf { cholesky, info }))
 }
 
 /// The Cholesky factor in one triangle, the other triangle as it was; 0 for each matrix that has one. A matrix without a factor
 /// is left to the evaluator, which says where that shows.
 #[derive(Debug)]
 struct Potrf {
-    lower: bool,
-    a: Array,
-    factor: Array,
+    cholesky: BoundCholesky,
     info: Array,
 }
 
 impl Potrf {
     /// Positions of the elements of a row of the triangle that is not computed.
     fn other_triangle(&self, row: usize, size: usize) -> std::ops::Range<usize> {
-        if self.lower { row + 1..size } else { 0..row }
+        if self.cholesky.lower {
+            row + 1..size
+        } else {
+            0..row
+        }
     }
 
     fn size(&self) -> usize {
-        self.a.shape.last().copied().unwrap_or(0)
+        self.cholesky.a.shape.last().copied().unwrap_or(0)
     }
 
     /// Offsets of the rows of all matrices, each with its number in its matrix.
     fn rows(&self) -> impl Iterator<Item = (usize, usize)> {
-        let (size, width) = (self.size(), self.a.element.bytes());
+        let (size, width) = (self.size(), self.cholesky.a.element.bytes());
         let count = self
+            .cholesky
             .a
             .shape
             .split_last()
@@ -134,25 +138,11 @@ impl Potrf {
 
 impl Routine for Potrf {
     unsafe fn run(&self, hands: Hands<'_>) -> Result<(), CpuError> {
-        let Hands {
-            buffers,
-            parallel,
-            workspace,
-            ..
-        } = hands;
-        // SAFETY: the caller's promise; results are arrays of their own.
-        unsafe {
-            let mut factor = self.factor.view_mut(buffers);
-            cholesky(
-                parallel,
-                workspace,
-                self.lower,
-                &self.a.view(buffers),
-                &mut factor,
-            )?;
-        }
-        let (from, to) = (buffers[self.a.buffer], buffers[self.factor.buffer]);
-        let (size, width) = (self.size(), self.a.element.bytes());
+        let buffers = hands.buffers;
+        // SAFETY: the caller's promise.
+        unsafe { self.cholesky.run(hands)? };
+        let (from, to) = (buffers[self.cholesky.a.buffer], buffers[self.cholesky.out.buffer]);
+        let (size, width) = (self.size(), self.cholesky.a.element.bytes());
         for (start, row) in self.rows() {
             let range = self.other_triangle(row, size);
             let start = start + range.start * width;
@@ -168,10 +158,10 @@ impl Routine for Potrf {
     }
 
     unsafe fn is_declined(&self, buffers: &[*mut u8]) -> bool {
-        let width = self.a.element.bytes();
-        let is_wide = self.a.element.part() == ElementType::F64;
+        let width = self.cholesky.a.element.bytes();
+        let is_wide = self.cholesky.a.element.part() == ElementType::F64;
         self.rows().any(|(start, row)| {
-            let pivot = buffers[self.factor.buffer].wrapping_add(start + row * width);
+            let pivot = buffers[self.cholesky.out.buffer].wrapping_add(start + row * width);
             // SAFETY: an element of the diagonal; of a complex one, the real part.
             unsafe {
                 if is_wide {

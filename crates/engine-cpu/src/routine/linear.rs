@@ -21,10 +21,10 @@ pub(super) const fn is_field(element: ElementType) -> bool {
 }
 
 #[derive(Debug)]
-struct BoundCholesky {
-    lower: bool,
-    a: Array,
-    out: Array,
+pub(super) struct BoundCholesky {
+    pub(super) lower: bool,
+    pub(super) a: Array,
+    pub(super) out: Array,
 }
 
 impl Routine for BoundCholesky {
