@@ -1,5 +1,7 @@
 //! Symmetric and Hermitian matrices: tridiagonal form (`sytrd`, `hetrd`), eigenvalues and eigenvectors (`syevd`, `heevd`).
 
+use std::ops::RangeInclusive;
+
 use super::entry::{Entry, inner};
 use super::householder::Reflector;
 use super::matrix::Matrix;
@@ -144,7 +146,11 @@ pub(super) fn eigen<T: Entry>(mut a: Matrix<T>, lower: bool) -> Result<Result<Ei
     }))
 }
 
-/// Iterations for each eigenvalue, as in LAPACK.
+/// Off-diagonal elements under this are zero, as in LAPACK (the root of `safmin`): their squares would be, and the matrix is
+/// scaled, so that they are nothing beside its largest element.
+const NEGLIGIBLE: f64 = 1.5e-154;
+
+/// Iterations for each eigenvalue, on average, as in LAPACK.
 const ITERATIONS_MAX: usize = 30;
 
 /// Implicit QL: leaves the eigenvalues in `diagonal` and applies every rotation to `rows`.
@@ -155,27 +161,58 @@ fn diagonalise<T: Entry>(
 ) -> Result<(), i128> {
     let size = diagonal.len();
     off_diagonal.resize(size, 0.0);
-    for low in 0..size {
-        let mut iterations = 0;
-        loop {
-            let high = (low..size - 1).find(|index| {
-                let neighbours = diagonal[*index].abs() + diagonal[index + 1].abs();
-                off_diagonal[*index].abs() <= f64::EPSILON * neighbours
-            });
-            let high = high.unwrap_or(size - 1);
-            if high == low {
-                break;
-            }
-            if iterations == ITERATIONS_MAX {
-                let left = off_diagonal.iter().filter(|value| **value != 0.0).count();
-                return Err(left as i128);
-            }
-            iterations += 1;
-            ql_step(diagonal, off_diagonal, rows, low, high);
+    let mut iterations = size * ITERATIONS_MAX;
+    let mut next = 0;
+    while next < size {
+        let block = next..=block_end(diagonal, off_diagonal, next);
+        next = block.end() + 1;
+        // The iteration converges from its first element on, and loses the small ones if they come after the large ones.
+        if diagonal[*block.start()].abs() > diagonal[*block.end()].abs() {
+            reverse_block(diagonal, off_diagonal, rows, &block);
         }
-        off_diagonal[low] = 0.0;
+        for low in block {
+            loop {
+                let high = block_end(diagonal, off_diagonal, low);
+                if high == low {
+                    break;
+                }
+                if iterations == 0 {
+                    let left = off_diagonal.iter().filter(|value| **value != 0.0).count();
+                    return Err(left as i128);
+                }
+                iterations -= 1;
+                ql_step(diagonal, off_diagonal, rows, low, high);
+            }
+            off_diagonal[low] = 0.0;
+        }
     }
     Ok(())
+}
+
+/// The last row of the block that begins with `low`: the first whose off-diagonal element is zero beside its neighbours.
+fn block_end(diagonal: &[f64], off_diagonal: &[f64], low: usize) -> usize {
+    let last = diagonal.len() - 1;
+    let end = (low..last).find(|index| {
+        let neighbours = diagonal[*index].abs() + diagonal[index + 1].abs();
+        off_diagonal[*index].abs() <= (f64::EPSILON * neighbours).max(NEGLIGIBLE)
+    });
+    end.unwrap_or(last)
+}
+
+/// Takes the rows of a block, and its columns, in reverse.
+fn reverse_block<T: Entry>(
+    diagonal: &mut [f64],
+    off_diagonal: &mut [f64],
+    rows: &mut Matrix<T>,
+    block: &RangeInclusive<usize>,
+) {
+    let (start, end) = (*block.start(), *block.end());
+    diagonal[start..=end].reverse();
+    off_diagonal[start..end].reverse();
+    for offset in 0..(end + 1 - start) / 2 {
+        let (first, second) = rows.two_rows_mut(start + offset, end - offset);
+        first.swap_with_slice(second);
+    }
 }
 
 /// One QL step, by the shift of Wilkinson, for the block from `low` to `high`.

@@ -6,6 +6,9 @@ use super::entry::{Entry, norm};
 use super::matrix::Matrix;
 use crate::tensor::TensorError;
 
+/// A length of which the reciprocal is finite with room to spare (`larfg`'s `safmin`): `2^-970`.
+const SAFE_MIN: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+
 /// `H = I - tau v v^H`, of which the adjoint takes the vector that it was made for to `(beta, 0, ...)`, `beta` real.
 pub(super) struct Reflector<T> {
     /// `v`, of which the first element is 1.
@@ -19,6 +22,23 @@ pub(super) struct Reflector<T> {
 impl<T: Entry> Reflector<T> {
     /// The reflector of a vector (`larfg`).
     pub(super) fn of(mut vector: Vec<T>) -> Self {
+        let length = norm(&vector);
+        if length == 0.0 || length >= SAFE_MIN {
+            return Self::of_safe(vector);
+        }
+        // The reciprocal of such a length is infinite, and subnormal numbers have few digits.
+        for value in &mut vector {
+            *value = value.times(SAFE_MIN.recip());
+        }
+        let scaled = Self::of_safe(vector);
+        Self {
+            beta: scaled.beta.times(SAFE_MIN),
+            ..scaled
+        }
+    }
+
+    /// The reflector of a vector that is as long as [`SAFE_MIN`], or zero.
+    fn of_safe(mut vector: Vec<T>) -> Self {
         let Some((first, tail)) = vector.split_first_mut() else {
             return Self {
                 vector,

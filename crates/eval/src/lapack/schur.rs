@@ -67,8 +67,14 @@ pub(super) fn schur<T: Spectral>(mut a: Matrix<T>) -> Result<Converged<Schur<T>>
     }))
 }
 
-/// Iterations for each eigenvalue, as in LAPACK.
-pub(super) const ITERATIONS_MAX: usize = 30;
+/// Iterations for all eigenvalues, as in LAPACK (`hseqr`).
+pub(super) fn iterations_max(size: usize) -> usize {
+    30 * size.max(10)
+}
+
+/// Subdiagonal elements under this are zero: products with them would be, and the matrix is scaled, so that they are nothing
+/// beside its largest element.
+const NEGLIGIBLE: f64 = 1.5e-154;
 
 /// The row where the active block that ends with `high` begins: the one below the last subdiagonal element that is zero beside
 /// its neighbours, and which is set to zero.
@@ -79,7 +85,7 @@ pub(super) fn deflate<T: Entry>(h: &mut Matrix<T>, high: usize) -> usize {
         if neighbours == 0.0 {
             neighbours = 1.0;
         }
-        if subdiagonal <= f64::EPSILON * neighbours || subdiagonal < f64::MIN_POSITIVE {
+        if subdiagonal <= (f64::EPSILON * neighbours).max(NEGLIGIBLE) {
             h[(row, row - 1)] = T::ZERO;
             return row;
         }
@@ -90,7 +96,7 @@ pub(super) fn deflate<T: Entry>(h: &mut Matrix<T>, high: usize) -> usize {
 fn iterate(h: &mut Matrix<Complex>, z: &mut Matrix<Complex>) -> Converged<Vec<Complex>> {
     let size = h.rows();
     let mut high = size.saturating_sub(1);
-    let mut iterations = 0;
+    let (mut iterations, mut left) = (0, iterations_max(size));
     while high > 0 {
         let low = deflate(h, high);
         if low == high {
@@ -98,9 +104,10 @@ fn iterate(h: &mut Matrix<Complex>, z: &mut Matrix<Complex>) -> Converged<Vec<Co
             iterations = 0;
             continue;
         }
-        if iterations == ITERATIONS_MAX {
+        if left == 0 {
             return Err(high as i128 + 1);
         }
+        left -= 1;
         iterations += 1;
         let shift = if iterations % 10 == 0 {
             // Out of a cycle.

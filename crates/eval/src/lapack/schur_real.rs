@@ -2,7 +2,7 @@
 
 use super::householder::Reflector;
 use super::matrix::Matrix;
-use super::schur::{Converged, ITERATIONS_MAX, deflate};
+use super::schur::{Converged, deflate, iterations_max};
 use crate::algebra::number::Complex;
 
 /// Takes a Hessenberg matrix to its real Schur form and applies every transformation to the columns of `z`.
@@ -11,7 +11,7 @@ pub(super) fn iterate(h: &mut Matrix<f64>, z: &mut Matrix<f64>) -> Converged<Vec
     let mut eigenvalues = vec![Complex::new(0.0, 0.0); size];
     // Rows that have not converged.
     let mut active = size;
-    let mut iterations = 0;
+    let (mut iterations, mut left) = (0, iterations_max(size));
     while active > 0 {
         let high = active - 1;
         let low = deflate(h, high);
@@ -20,9 +20,10 @@ pub(super) fn iterate(h: &mut Matrix<f64>, z: &mut Matrix<f64>) -> Converged<Vec
         } else if low + 1 == high {
             let pair = standardise(h, z, low);
             eigenvalues[low..=high].copy_from_slice(&pair);
-        } else if iterations == ITERATIONS_MAX {
+        } else if left == 0 {
             return Err(active as i128);
         } else {
+            left -= 1;
             iterations += 1;
             francis_step(h, z, low, high, iterations);
             continue;

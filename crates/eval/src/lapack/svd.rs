@@ -76,8 +76,8 @@ fn svd_of_tall<T: Entry>(mut a: Matrix<T>, full: bool) -> Result<Converged<Svd<T
 /// Sweeps over all pairs; far fewer are needed.
 const SWEEPS_MAX: usize = 60;
 
-/// Lengths under this count as zero: their squares would.
-const NEGLIGIBLE: f64 = 1e-150;
+/// Lengths under this count as zero: their squares would, and the product of two of them has no digits to lose.
+const NEGLIGIBLE: f64 = 1e-140;
 
 /// Rotates pairs of rows of `x`, and of `w` with them, until all rows of `x` are orthogonal.
 fn orthogonalise<T: Entry>(x: &mut Matrix<T>, w: &mut Matrix<T>) -> Converged<()> {

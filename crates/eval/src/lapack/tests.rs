@@ -165,6 +165,59 @@ fn decompositions_of_matrices_that_are_nearly_singular() {
     check_eigen(&jordan.unwrap(), 1.0);
 }
 
+/// Of the rank 1 and 2: what rounding leaves of the rest is smaller from step to step, down to subnormal numbers.
+#[test]
+fn decompositions_of_large_matrices_of_low_rank() {
+    for size in [20, 51, 100, 200] {
+        let ones = Matrix::from_fn(size, size, |_, _| 1.0).unwrap();
+        let waves = random(size, 2, complex)
+            .product(&random(2, size, complex))
+            .unwrap();
+        check_hermitian(&ones, 1.0);
+        check_hermitian(&ones.to_complex().unwrap(), 1.0);
+        check_schur(&ones, 1.0);
+        check_schur(&waves, 1.0);
+        check_eigen(&ones, 1.0);
+        check_svd(&ones, 1.0);
+        check_svd(&waves, 1.0);
+        let checks = Matrix::from_fn(size, size, |row, column| ((row + column) % 2) as f64).unwrap();
+        check_hermitian(&checks, 1.0);
+        check_schur(&checks, 1.0);
+        check_eigen(&checks, 1.0);
+        check_svd(&checks, 1.0);
+    }
+}
+
+/// Real and complex matrices of all ranks, whose columns differ in size by up to `10^80` each.
+#[test]
+fn decompositions_of_graded_matrices() {
+    let mut seed = 1;
+    for trial in 0..60 {
+        let (size, rank) = (2 + trial % 20, 1 + trial % 5);
+        let steepness = ((noise(&mut seed) + 1.0) * 40.0).floor();
+        let mut number = |_: usize, column: usize| {
+            let size = 10_f64.powf(-steepness * column as f64);
+            complex(&mut seed).times(size)
+        };
+        let a = if trial % 2 == 0 {
+            let left = Matrix::from_fn(size, rank, &mut number).unwrap();
+            let right = Matrix::from_fn(size, rank, &mut number).unwrap();
+            left.product(&right.adjoint().unwrap()).unwrap()
+        } else {
+            Matrix::from_fn(size, size, &mut number).unwrap()
+        };
+        let real = Matrix::from_fn(size, size, |row, column| a[(row, column)].re).unwrap();
+        check_hermitian(&a, 1.0);
+        check_hermitian(&real, 1.0);
+        check_schur(&a, 1.0);
+        check_schur(&real, 1.0);
+        check_svd(&a, 1.0);
+        check_svd(&real, 1.0);
+        check_eigen(&a, 1.0);
+        check_eigen(&real, 1.0);
+    }
+}
+
 /// Cyclic permutations, which a QR step without an exceptional shift leaves as they are.
 #[test]
 fn cycles_are_left() {
