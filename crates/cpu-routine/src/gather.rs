@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::copy::{elements, run};
 use crate::error::{RoutineError, check_same};
-use crate::number::read_index;
+use crate::number::{read_index, with_integer};
 use crate::odometer::{Cursor, Loop, Nest};
 use crate::pool::Parallel;
 use crate::view::{Axis, Source, Target, View, ViewMut};
@@ -140,6 +140,21 @@ impl Indices {
         let at = self.data.at(offset + component as isize * self.component_step);
         // SAFETY: the caller's promise.
         unsafe { read_index(self.element, at) }
+    }
+
+    /// A component of many indices, `step` bytes apart from an offset on.
+    ///
+    /// # Safety
+    /// As for [`component`](Self::component), for all of them.
+    pub(crate) unsafe fn read(&self, offset: isize, step: isize, component: usize, to: &mut [i64]) {
+        let first = self.data.at(offset + component as isize * self.component_step);
+        with_integer!(self.element, T => {
+            for (number, value) in to.iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                let read = unsafe { first.offset(number as isize * step).cast::<T>().read_unaligned() };
+                *value = i64::try_from(i128::from(read)).unwrap_or(i64::MAX);
+            }
+        }, _ => to.fill(0));
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use artifact_core::entity::EntityId as _;
 use artifact_cpu_tile::{BinaryOp, CombineOp, TileOp, Width};
-use artifact_ir::op::Op;
+use artifact_ir::op::{Binary, Op};
 use artifact_ir::types::ElementType;
 use artifact_lower::kernel::{Columns, Combine, Instr, InstrId, InstrKind, Kernel, Level};
 
@@ -46,6 +46,7 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
         times,
         slots,
         homes: HashMap::new(),
+        repeated: BTreeSet::new(),
         constants: Vec::new(),
         evaluated,
     };
@@ -125,6 +126,8 @@ struct Scheduler<'a> {
     slots: Vec<Slot>,
     /// Where values are that outlive their pass, or are made by a reduction.
     homes: HashMap<InstrId, usize>,
+    /// Values that are computed again in later passes, instead of being kept for them.
+    repeated: BTreeSet<(Time, InstrId)>,
     constants: Vec<Vec<u8>>,
     evaluated: &'a mut Vec<Evaluated>,
 }
@@ -178,17 +181,19 @@ impl Scheduler<'_> {
         times
     }
 
-    /// Arrays for values that are used in a later pass than their own.
+    /// Arrays for values that are used in a later pass than their own, unless they are computed again.
     fn give_homes(&mut self) {
         let ids: Vec<InstrId> = self.ids().map(|(id, _)| id).collect();
         for id in ids {
             let instr = self.instr(id).clone();
             let is_leaf = matches!(instr.kind, InstrKind::Input(_) | InstrKind::Constant(_));
-            let outlives = self
-                .use_times(id)
-                .iter()
-                .any(|time| *time > self.times[id.index()]);
+            let uses = self.use_times(id);
+            let outlives = uses.iter().any(|time| *time > self.times[id.index()]);
             if is_leaf || !outlives {
+                continue;
+            }
+            if self.is_cheap(id) {
+                self.repeated.extend(uses.into_iter().map(|time| (time, id)));
                 continue;
             }
             let is_reduce = matches!(instr.kind, InstrKind::Reduce { .. });
@@ -207,6 +212,26 @@ impl Scheduler<'_> {
             });
             self.homes.insert(id, home);
         }
+    }
+
+    /// Whether to compute a value costs no more than to write it and read it: one operation on what is there in any pass.
+    fn is_cheap(&self, id: InstrId) -> bool {
+        let instr = self.instr(id);
+        let is_simple = match &instr.kind {
+            InstrKind::Apply { op, .. } => {
+                matches!(op, Op::Binary(Binary::Add | Binary::Subtract | Binary::Multiply))
+            }
+            _ => false,
+        };
+        let is_there = |operand: &InstrId| {
+            let own = self.instr(*operand);
+            own.level == Level::Row || matches!(own.kind, InstrKind::Input(_) | InstrKind::Constant(_))
+        };
+        is_simple
+            && instr.level == Level::Element
+            && matches!(lanes::form(self.kernel, id), Some(Form::Width(_)))
+            && self.output_slots(id, Level::Element).is_empty()
+            && instr.kind.operands().iter().all(is_there)
     }
 
     fn phase(&mut self, time: Time) -> Option<Phase> {
@@ -244,9 +269,13 @@ struct Pass<'s, 'a> {
 
 impl<'s, 'a> Pass<'s, 'a> {
     fn new(scheduler: &'s mut Scheduler<'a>, time: Time, level: Level) -> Self {
+        let is_repeated = |id: InstrId| scheduler.repeated.iter().any(|(_, repeated)| *repeated == id);
         let is_own = |(id, instr): &(InstrId, &Instr)| {
-            scheduler.times[id.index()] == time
-                && !matches!(instr.kind, InstrKind::Input(_) | InstrKind::Constant(_))
+            let is_due = match is_repeated(*id) {
+                true => scheduler.repeated.contains(&(time, *id)),
+                false => scheduler.times[id.index()] == time,
+            };
+            is_due && !matches!(instr.kind, InstrKind::Input(_) | InstrKind::Constant(_))
         };
         let open = scheduler.ids().filter(is_own).map(|(id, _)| id).collect();
         Self {

@@ -4,15 +4,18 @@
 //! its range. So every element sees its updates in order, nobody writes where another does, and the number of ranges, which is
 //! that of the threads, changes no bit.
 
+mod part;
+mod walk;
+
 use smallvec::SmallVec;
 
 use crate::combine::{CombineRun, Combiner, Kernel};
 use crate::error::{RoutineError, check_same};
 use crate::gather::Indices;
-use crate::level::prefetch;
-use crate::odometer::{Cursor, Nest};
 use crate::pool::Parallel;
 use crate::view::{Source, Target, View, ViewMut, product};
+use part::{Bases, Part};
+use walk::{LOT, Lot, Walk};
 
 const SCATTER: &str = "scatter";
 
@@ -21,10 +24,6 @@ const SHARE_BYTES: usize = 1 << 15;
 
 /// Bytes of windows that each thread has at least when a dimension is cut that they span.
 const COLUMN_BYTES: usize = 1024;
-
-/// Updates for which the elements are asked before they are needed, and the bytes of one that are.
-const AHEAD: usize = 8;
-const AHEAD_BYTES: usize = 512;
 
 /// How indices and updates map to dimensions (spec, "scatter").
 #[derive(Clone, Copy, Debug)]
@@ -72,21 +71,11 @@ struct Array {
     width: usize,
     /// Strides of the array, and of the updates along its dimensions: 0 where an update has none.
     strides: SmallVec<[[isize; 2]; 6]>,
-    /// Strides of the updates along the loops over updates.
-    walk: SmallVec<[isize; 6]>,
     kernel: Option<Kernel>,
 }
 
 /// A part of each dimension.
 type Ranges = SmallVec<[[i64; 2]; 6]>;
-
-/// How much of a window lies within ranges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Overlap {
-    Whole,
-    Part,
-    Nothing,
-}
 
 /// How the dimensions of updates are walked.
 struct Layout {
@@ -169,8 +158,7 @@ struct Job<'a> {
     layout: Layout,
     arrays: SmallVec<[Array; 2]>,
     together: Option<&'a CombineRun<'a>>,
-    /// Loops over updates: steps in the indices and in the first updates.
-    walk: Nest<2>,
+    walk: Walk,
 }
 
 impl<'a> Job<'a> {
@@ -217,23 +205,10 @@ impl<'a> Job<'a> {
                 from: Source::new(other.data()),
                 width: array.width(),
                 strides: strides.map(|(axis, at)| [axis.stride, along(at)]).collect(),
-                walk: layout
-                    .walk
-                    .iter()
-                    .map(|(at, _)| other.axes()[*at].stride)
-                    .collect(),
                 kernel: kernel(combiner, number, array)?,
             });
         }
-        let mut walk = Nest::default();
-        for (at, counts) in &layout.walk {
-            let index = match counts {
-                Counts::Indices(place) => indices.batch[*place].stride,
-                Counts::Window(_) => 0,
-            };
-            let axis = update.axes()[*at];
-            walk.push(axis.size, [index, axis.stride]);
-        }
+        let walk = Walk::new(&layout, &indices, shape.len(), updates);
         Ok(Self {
             indices,
             shape,
@@ -263,8 +238,12 @@ impl<'a> Job<'a> {
             if let Some(dim) = cut {
                 ranges[dim] = [range.start as i64, range.end as i64];
             }
-            self.update(&ranges);
-        })
+            self.update(parallel, &ranges);
+        })?;
+        match parallel.is_stopped() {
+            true => Err(RoutineError::Stopped),
+            false => Ok(()),
+        }
     }
 
     /// The dimension that is cut: one that every window spans, so that threads have as much to do, or the longest that indices
@@ -279,8 +258,8 @@ impl<'a> Job<'a> {
             .or_else(|| (0..self.shape.len()).max_by_key(|dim| self.shape[*dim]))
     }
 
-    /// Makes the updates within ranges of the arrays.
-    fn update(&self, ranges: &Ranges) {
+    /// Makes the updates within ranges of the arrays, until the work is stopped.
+    fn update(&self, parallel: Parallel<'_>, ranges: &Ranges) {
         let window = &self.layout.window;
         // The part of the window that is within the ranges whatever the index.
         let mut fixed: Ranges = window.iter().map(|size| [0, *size as i64]).collect();
@@ -289,78 +268,51 @@ impl<'a> Job<'a> {
         }
         let moving: SmallVec<[usize; 6]> = (0..self.shape.len()).filter(|dim| self.moves(*dim)).collect();
         let whole = Part::new(self, &fixed);
-        let mut cursor = Cursor::at(&self.walk, 0);
-        let mut starts: SmallVec<[i64; 6]> = SmallVec::from_elem(0, self.shape.len());
-        // Elements that are far apart take long to come: they are asked for some updates before.
-        let mut ahead = cursor.clone();
-        let ask = whole.run_bytes(self).min(AHEAD_BYTES);
-        let count = self.walk.count();
-        for number in 0..count + AHEAD {
-            if number < count {
-                self.find_starts(&ahead, &mut starts);
-                if self.overlap(&moving, &starts, ranges) == Overlap::Whole {
-                    for place in whole.places(self, &starts, &ahead) {
-                        prefetch(place, ask);
-                    }
-                }
-                ahead.step(&self.walk);
+        let arrays = self.arrays.len();
+        let mut lot = Lot::new(arrays);
+        // Updates are found before any of them is made, so that what is far apart can be asked for meanwhile.
+        let mut found: SmallVec<[Bases; 2 * LOT]> = SmallVec::from_elem([0; 2], 2 * LOT * arrays);
+        let mut count = 0;
+        for updates in self.walk.lots() {
+            if parallel.is_stopped() {
+                return;
             }
-            if number < AHEAD {
+            lot.find(self, &moving, ranges, &updates);
+            if lot.is_cut() {
+                whole.apply(self, &found[..count * arrays]);
+                count = 0;
+                self.update_cut(&lot, &whole, [&fixed, ranges], &moving);
                 continue;
             }
-            self.find_starts(&cursor, &mut starts);
-            match self.overlap(&moving, &starts, ranges) {
-                Overlap::Whole => whole.apply(self, &starts, &cursor),
-                Overlap::Part => {
-                    let mut part = fixed.clone();
-                    for dim in &moving {
-                        part[*dim] = clipped(starts[*dim], window[*dim], ranges[*dim]);
-                    }
-                    Part::new(self, &part).apply(self, &starts, &cursor);
-                }
-                Overlap::Nothing => {}
+            for number in 0..updates.count {
+                lot.write_bases(number, &whole.first, &mut found[count * arrays..]);
+                // Whether it is within cannot be foreseen: nothing branches on it.
+                count += usize::from(lot.within[number]);
             }
-            cursor.step(&self.walk);
+            if count > LOT {
+                whole.apply(self, &found[..count * arrays]);
+                count = 0;
+            }
         }
+        whole.apply(self, &found[..count * arrays]);
     }
 
-    /// What a window has in common with the ranges in the dimensions that it moves along.
-    #[inline]
-    fn overlap(&self, moving: &[usize], starts: &[i64], ranges: &Ranges) -> Overlap {
-        let mut overlap = Overlap::Whole;
-        for dim in moving {
-            let ([low, high], start) = (ranges[*dim], starts[*dim]);
-            let end = start.saturating_add(self.layout.window[*dim] as i64);
-            if end <= low || start >= high {
-                return Overlap::Nothing;
-            }
-            if start < low || end > high {
-                overlap = Overlap::Part;
-            }
-        }
-        overlap
-    }
-
-    /// Where the window at the cursor begins.
-    #[inline]
-    fn find_starts(&self, cursor: &Cursor<2>, starts: &mut [i64]) {
-        for (component, dim) in self.indices.map.iter().enumerate() {
-            // SAFETY: the cursor is at an index of the view.
-            starts[*dim] = unsafe { self.indices.component(cursor.offsets[0], component) };
-        }
-        for ((_, counts), at) in self.layout.walk.iter().zip(&cursor.index) {
-            match counts {
-                Counts::Window(dim) => starts[*dim] = starts[*dim].saturating_add(*at as i64),
-                Counts::Indices(place) => {
-                    for (dim, _) in self
-                        .indices
-                        .batching
-                        .iter()
-                        .filter(|(_, batched)| batched == place)
-                    {
-                        starts[*dim] = *at as i64;
-                    }
+    /// Makes the updates of a lot one by one, as some windows are cut by the ranges.
+    fn update_cut(&self, lot: &Lot, whole: &Part, [fixed, ranges]: [&Ranges; 2], moving: &[usize]) {
+        let mut bases: SmallVec<[Bases; 2]> = SmallVec::from_elem([0; 2], self.arrays.len());
+        for number in 0..lot.count() {
+            if lot.within[number] {
+                lot.write_bases(number, &whole.first, &mut bases);
+                whole.apply(self, &bases);
+            } else if lot.meets[number] {
+                let mut part = fixed.clone();
+                for dim in moving {
+                    let start = lot.start(self, *dim, number);
+                    part[*dim] = clipped(start, self.layout.window[*dim], ranges[*dim]);
                 }
+                let part = Part::new(self, &part);
+                lot.write_bases(number, &part.first, &mut bases);
+                part.apply(self, &bases);
             }
         }
     }
@@ -388,145 +340,4 @@ fn clipped(start: i64, window: usize, [low, high]: [i64; 2]) -> [i64; 2] {
     let first = low.saturating_sub(start).max(0);
     let end = high.saturating_sub(start).min(window as i64);
     [first, end.max(first)]
-}
-
-/// A part of every window: its first element and the loops over it, for each array.
-struct Part {
-    first: SmallVec<[[isize; 2]; 2]>,
-    nests: SmallVec<[Nest<2>; 2]>,
-    empty: bool,
-}
-
-impl Part {
-    /// Bytes of the first array's part that lie together.
-    fn run_bytes(&self, job: &Job<'_>) -> usize {
-        let width = job.arrays[0].width;
-        match self.nests[0].loops.last() {
-            Some(last) if last.steps[0] == width as isize => last.size * width,
-            _ => width,
-        }
-    }
-
-    /// Where the part of the first array and of its update are, if the window starts so.
-    fn places(&self, job: &Job<'_>, starts: &[i64], cursor: &Cursor<2>) -> [*const u8; 2] {
-        let array = &job.arrays[0];
-        let [to, from] = self.bases(0, array, starts, cursor);
-        [array.to.at(to).cast_const(), array.from.at(from)]
-    }
-
-    fn new(job: &Job<'_>, ranges: &Ranges) -> Self {
-        let nest = |array: &Array| {
-            let mut nest = Nest::default();
-            for ([from, to], strides) in ranges.iter().zip(&array.strides) {
-                nest.push((to - from).max(0) as usize, *strides);
-            }
-            // Arrays that are combined together are walked in step.
-            if job.together.is_some() && job.arrays.len() > 1 {
-                nest
-            } else {
-                nest.collapsed()
-            }
-        };
-        let first = |array: &Array| {
-            let offset = |side: usize| -> isize {
-                ranges
-                    .iter()
-                    .zip(&array.strides)
-                    .map(|([from, _], strides)| *from as isize * strides[side])
-                    .sum()
-            };
-            [offset(0), offset(1)]
-        };
-        Self {
-            first: job.arrays.iter().map(first).collect(),
-            nests: job.arrays.iter().map(nest).collect(),
-            empty: ranges.iter().any(|[from, to]| from >= to),
-        }
-    }
-
-    /// Combines the part of the window that starts at `starts` with the update at the cursor.
-    #[inline]
-    fn apply(&self, job: &Job<'_>, starts: &[i64], cursor: &Cursor<2>) {
-        if self.empty {
-            return;
-        }
-        if let Some(together) = job.together {
-            return self.apply_together(job, together, starts, cursor);
-        }
-        for (number, array) in job.arrays.iter().enumerate() {
-            let [to, from] = self.bases(number, array, starts, cursor);
-            let Some(kernel) = array.kernel else { continue };
-            let nest = &self.nests[number];
-            let (last, outer) = match nest.loops.split_last() {
-                Some((last, outer)) => (*last, outer),
-                None => (
-                    crate::odometer::Loop {
-                        size: 1,
-                        steps: [0; 2],
-                    },
-                    &[][..],
-                ),
-            };
-            let combine = |[target, source]: [isize; 2]| {
-                let accumulators = (array.to.at(to + target), last.steps[0]);
-                let elements = (array.from.at(from + source), last.steps[1]);
-                // SAFETY: the part lies within the array and the update; its range of the array is this task's.
-                unsafe { kernel(accumulators, elements, last.size) };
-            };
-            if outer.is_empty() {
-                combine([0; 2]);
-            } else {
-                let outer = Nest { loops: outer.into() };
-                outer.for_each(0..outer.count(), combine);
-            }
-        }
-    }
-
-    /// Offsets of the part in an array and in its update.
-    #[inline(always)]
-    fn bases(&self, number: usize, array: &Array, starts: &[i64], cursor: &Cursor<2>) -> [isize; 2] {
-        let [mut to, mut from] = self.first[number];
-        for (start, strides) in starts.iter().zip(&array.strides) {
-            to += *start as isize * strides[0];
-        }
-        if number == 0 {
-            from += cursor.offsets[1];
-        } else {
-            from += cursor
-                .index
-                .iter()
-                .zip(&array.walk)
-                .map(|(at, stride)| *at as isize * stride)
-                .sum::<isize>();
-        }
-        [to, from]
-    }
-
-    fn apply_together(&self, job: &Job<'_>, together: &CombineRun<'_>, starts: &[i64], cursor: &Cursor<2>) {
-        let last = |number: usize| self.nests[number].loops.last();
-        let dense = |number: usize| {
-            last(number).is_some_and(|last| last.steps == [job.arrays[number].width as isize; 2])
-        };
-        let run = if (0..job.arrays.len()).all(dense) {
-            last(0).map_or(1, |last| last.size)
-        } else {
-            1
-        };
-        let bases: SmallVec<[[isize; 2]; 2]> = job
-            .arrays
-            .iter()
-            .enumerate()
-            .map(|(number, array)| self.bases(number, array, starts, cursor))
-            .collect();
-        for position in (0..self.nests[0].count()).step_by(run) {
-            let mut accumulators: SmallVec<[*mut u8; 4]> = SmallVec::new();
-            let mut elements: SmallVec<[*const u8; 4]> = SmallVec::new();
-            for ((array, nest), [to, from]) in job.arrays.iter().zip(&self.nests).zip(&bases) {
-                let [target, source] = nest.offsets(position);
-                accumulators.push(array.to.at(to + target));
-                elements.push(array.from.at(from + source));
-            }
-            together(&accumulators, &elements, run);
-        }
-    }
 }
