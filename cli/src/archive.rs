@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use artifact_container::atomic::AtomicFile;
@@ -109,7 +109,12 @@ pub(crate) fn read_array(path: &Path) -> Outcome<ArrayReader<impl Read>> {
 pub(crate) fn write(path: &Path, arrays: &[(String, Array<'_>)]) -> Outcome<()> {
     let refuse = |error: &dyn std::error::Error| Failure::file("cannot write", path, error);
     let file = AtomicFile::create(path).map_err(|error| refuse(&error))?;
-    let mut zip = ZipWriter::new(file);
+    let mut zip = ZipWriter::new(FailsOnce {
+        file,
+        has_failed: false,
+        position: 0,
+        end: 0,
+    });
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default())
@@ -124,6 +129,53 @@ pub(crate) fn write(path: &Path, arrays: &[(String, Array<'_>)]) -> Outcome<()> 
             .and_then(|()| zip.write_all(array.bytes))
             .map_err(|error| refuse(&error))?;
     }
-    let file = zip.finish().map_err(|error| refuse(&error))?;
-    file.commit().map_err(|error| refuse(&error))
+    let written = zip.finish().map_err(|error| refuse(&error))?;
+    written.file.commit().map_err(|error| refuse(&error))
+}
+
+/// A file that says once that it cannot be written, and from then on goes along without being: a zip writer that is dropped
+/// finishes its archive, and prints what it cannot write.
+struct FailsOnce {
+    file: AtomicFile,
+    has_failed: bool,
+    position: u64,
+    end: u64,
+}
+
+impl Write for FailsOnce {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = match self.has_failed {
+            true => bytes.len(),
+            false => self.file.write(bytes).inspect_err(|_| self.has_failed = true)?,
+        };
+        self.position += count as u64;
+        self.end = self.end.max(self.position);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.has_failed {
+            true => Ok(()),
+            false => self.file.flush().inspect_err(|_| self.has_failed = true),
+        }
+    }
+}
+
+impl Seek for FailsOnce {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (base, offset) = match to {
+            SeekFrom::Start(position) => (position, 0),
+            SeekFrom::Current(offset) => (self.position, offset),
+            SeekFrom::End(offset) => (self.end, offset),
+        };
+        let before_start = io::ErrorKind::InvalidInput;
+        let position = base.checked_add_signed(offset).ok_or(before_start)?;
+        if !self.has_failed {
+            self.file
+                .seek(SeekFrom::Start(position))
+                .inspect_err(|_| self.has_failed = true)?;
+        }
+        self.position = position;
+        Ok(position)
+    }
 }

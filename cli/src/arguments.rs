@@ -340,7 +340,7 @@ pub(crate) struct EngineArguments {
     #[arg(long, value_enum)]
     pub(crate) engine: Option<EngineName>,
     /// Let the values of a program take at most so many bytes (by default 8 GiB)
-    #[arg(long, visible_alias = "max-bytes", value_name = "BYTES", default_value_t = VALUE_BYTES_MAX)]
+    #[arg(long, visible_alias = "max-bytes", value_name = "BYTES", default_value_t = VALUE_BYTES_MAX, allow_negative_numbers = true)]
     pub(crate) memory_limit: u64,
     /// Let a call of a program take at most so long; without it, any time
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
@@ -391,7 +391,7 @@ pub(crate) struct RunArguments {
     /// The value of a dimension variable, which arrays may also tell; may be repeated
     #[arg(long, value_name = "NAME=N")]
     pub(crate) dim: Vec<String>,
-    /// Write the results as a NumPy archive
+    /// Write the results as a NumPy archive, which holds arrays of up to 64 dimensions
     #[arg(long, value_name = "OUT.npz")]
     pub(crate) output: Option<PathBuf>,
     /// Compare the results with a NumPy archive

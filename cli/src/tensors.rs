@@ -140,7 +140,13 @@ pub(crate) fn array_of(buffer: &Buffer) -> Array<'_> {
 
 /// A value as it is compared and shown.
 pub(crate) fn tensor_of(buffer: &Buffer) -> Result<Tensor, String> {
-    Tensor::from_bytes(Arc::clone(buffer.ty()), buffer.bytes().to_vec()).map_err(|error| error.to_string())
+    let elements = buffer.bytes();
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(elements.len())
+        .map_err(|_| format!("there is no memory for a copy of {} bytes", elements.len()))?;
+    bytes.extend_from_slice(elements);
+    Tensor::from_bytes(Arc::clone(buffer.ty()), bytes).map_err(|error| error.to_string())
 }
 
 /// A value as it is given to a program.

@@ -9,6 +9,7 @@
 //! * Every size in a plan is an expression over dimension variables ([`Sizes`]), evaluated once they are known.
 //! * The same module gives the same plan, whatever the machine. Which operations share a kernel changes no result: the order of
 //!   a reduction is fixed by its sizes ([`kernel`]), and multiplications join additions before fusion or not at all.
+//! * Floating-point constants are not folded: which are known depends on which sizes are, and contraction would tell the two apart.
 //! * A plan writes only to its own buffers and to those that it was given for results; arguments are read, unless donated.
 //!
 //! Entry points: [`lower`], [`text`].
