@@ -161,7 +161,9 @@ unsafe fn floating<T: Number>(
 ) {
     let Sizes { rows, columns, depth } = sizes;
     let tiny = rows.saturating_mul(columns).saturating_mul(depth) <= PLAIN;
-    if depth == 0 || tiny && !mode.negate && mode.conjugate == [false; 2] {
+    // Of so few products `gemm` takes the first for the sum, so that -0 stays what it is, and does not become 0 as in a longer sum.
+    let shallow = depth <= 2;
+    if depth == 0 || (tiny || shallow) && !mode.negate && mode.conjugate == [false; 2] {
         // SAFETY: the caller's promise.
         return unsafe { plain::<T>(sizes, lhs, rhs, out, mode.accumulate) };
     }

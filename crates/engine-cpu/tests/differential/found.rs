@@ -166,3 +166,43 @@ fn convolutions_whose_padding_is_an_operand_are_those_of_known_padding() {
 }",
     );
 }
+
+#[test]
+fn sums_of_few_products_that_are_negative_zeros() {
+    check(
+        &[],
+        "func.func @main(%x: tensor<1500x1xf32>) -> tensor<1500x16xf32> {
+           %zeros = stablehlo.constant dense<0.0> : tensor<1500x1xf32>
+           %y = stablehlo.constant dense<-2.0> : tensor<1x16xf32>
+           %0 = stablehlo.multiply %x, %zeros : tensor<1500x1xf32>
+           %1 = stablehlo.abs %0 : tensor<1500x1xf32>
+           %2 = stablehlo.dot %1, %y : (tensor<1500x1xf32>, tensor<1x16xf32>) -> tensor<1500x16xf32>
+           return %2 : tensor<1500x16xf32>
+         }",
+    );
+}
+
+#[test]
+fn constants_that_a_loop_carries_from_its_beginning_to_its_end() {
+    for value in ["-2.0", "[1.0, 2.0, 3.0]"] {
+        check(
+            &[],
+            &format!(
+                "func.func @main(%n: tensor<i32>) -> tensor<3xf32> {{
+                   %0 = stablehlo.constant dense<{value}> : tensor<3xf32>
+                   %1:3 = stablehlo.while(%i = %n, %kept = %0, %next = %0) : tensor<i32>, tensor<3xf32>, tensor<3xf32>
+                   cond {{
+                     %zero = stablehlo.constant dense<0> : tensor<i32>
+                     %2 = stablehlo.compare NE, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                     stablehlo.return %2 : tensor<i1>
+                   }} do {{
+                     %zero = stablehlo.constant dense<0> : tensor<i32>
+                     %2 = stablehlo.multiply %i, %zero : tensor<i32>
+                     stablehlo.return %2, %kept, %kept : tensor<i32>, tensor<3xf32>, tensor<3xf32>
+                   }}
+                   return %1#2 : tensor<3xf32>
+                 }}"
+            ),
+        );
+    }
+}

@@ -130,7 +130,7 @@ impl<'m> Tracer<'m> {
         let carried: Vec<Carried> = carried.collect();
         let carried = carried
             .into_iter()
-            .filter(|one| !self.stays_constant(one))
+            .filter(|one| !self.stays_constant(one, op))
             .collect();
         self.push(
             ItemKind::While {
@@ -145,8 +145,9 @@ impl<'m> Tracer<'m> {
         Ok(values)
     }
 
-    /// Whether a loop carries one constant from its beginning to its end: then the tensor is that constant.
-    fn stays_constant(&mut self, one: &Carried) -> bool {
+    /// Whether a loop carries one constant from its beginning to its end: then the tensor is that constant,
+    /// which is made before the loop where somebody needs it in memory.
+    fn stays_constant(&mut self, one: &Carried, op: &Operation) -> bool {
         let [init, next] = [one.init, one.next].map(|tensor| &self.tensors[tensor].definition);
         let is_same = match (init, next) {
             (Definition::Literal(init), Definition::Literal(next)) => init == next,
@@ -155,6 +156,7 @@ impl<'m> Tracer<'m> {
         };
         if is_same {
             self.tensors[one.tensor].definition = init.clone();
+            self.push(ItemKind::Tensor(one.tensor), op.op.name(), op.source);
         }
         is_same
     }
