@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use artifact_core::entity::EntityId as _;
 use artifact_cpu_tile::TileOp;
-use artifact_lower::kernel::{Columns, Input, InputKind, Kernel, SEGMENT};
+use artifact_lower::kernel::{Columns, Input, InputKind, Kernel, Level, SEGMENT};
 use artifact_lower::plan::{Access, Launch, Plan, Source};
 
 use crate::error::CpuError;
@@ -49,6 +49,8 @@ pub(crate) enum Shape {
 pub(crate) struct Segments {
     /// Segments of a row.
     pub(crate) count: usize,
+    /// How many are computed at a time.
+    pub(crate) group: usize,
     /// Where the results of each reduction begin.
     pub(crate) offsets: Vec<usize>,
     pub(crate) bytes: usize,
@@ -203,9 +205,11 @@ fn finish(
         Shape::Apart => layout.columns.div_ceil(columns),
     };
     let blocks = blocks * layout.outer_count();
-    let (places, scratch_bytes) = places(program, &layout, shape);
     let elements = layout.outer_count() * layout.rows * layout.columns;
-    let segments = segments(program, &layout, shape, blocks);
+    let group = group(program, &layout, shape, &operands);
+    let segments = segments(program, &layout, shape, blocks, group);
+    let at_hand = segments.as_ref().map_or(1, |segments| segments.group);
+    let (places, scratch_bytes) = places(program, &layout, shape, at_hand);
     if shape == Shape::Map {
         choose_streams(&mut operands, kernel.inputs.len(), elements);
     }
@@ -240,10 +244,38 @@ fn choose_streams(operands: &mut [Operand], inputs: usize, elements: usize) {
     }
 }
 
-/// Where slots lie in scratch memory.
-fn places(program: &Program, layout: &Layout, shape: Shape) -> (Vec<usize>, usize) {
+/// Segments that are computed at a time where nothing between a reduction and its operand is in scratch memory.
+const GROUP: usize = 16;
+
+/// How many segments of a row are computed at a time, each as a row of its own: more than one where all that is reduced lies in
+/// memory as it is.
+fn group(program: &Program, layout: &Layout, shape: Shape, operands: &[Operand]) -> usize {
+    let is_direct = |slot: &usize| match program.slots[*slot].kind {
+        SlotKind::Lanes => true,
+        SlotKind::Input(Level::Element) => {
+            let operand = &operands[*slot];
+            let is_array = matches!(operand.source, OperandSource::Array { .. });
+            let columns = &layout.walks[*slot].columns;
+            is_array && columns.len() == 1 && columns[0].stride == operand.width as isize
+        }
+        _ => false,
+    };
+    let mut passes = program
+        .phases
+        .iter()
+        .filter(|phase| phase.level == Level::Element);
+    let all_direct = passes.all(|phase| phase.used.iter().all(is_direct));
+    if shape == Shape::Together && all_direct {
+        GROUP
+    } else {
+        1
+    }
+}
+
+/// Where slots lie in scratch memory, for as many rows at a time at least.
+fn places(program: &Program, layout: &Layout, shape: Shape, at_hand: usize) -> (Vec<usize>, usize) {
     let [rows, columns] = layout.rectangle;
-    let at_hand = if shape == Shape::Together { rows } else { columns };
+    let at_hand = at_hand.max(if shape == Shape::Together { rows } else { columns });
     let mut bytes = 0;
     let mut take = |count: usize, width: usize| {
         let place = bytes;
@@ -268,7 +300,13 @@ fn places(program: &Program, layout: &Layout, shape: Shape) -> (Vec<usize>, usiz
 }
 
 /// Rows that are few and long are shared between threads, segment by segment.
-fn segments(program: &Program, layout: &Layout, shape: Shape, blocks: usize) -> Option<Segments> {
+fn segments(
+    program: &Program,
+    layout: &Layout,
+    shape: Shape,
+    blocks: usize,
+    group: usize,
+) -> Option<Segments> {
     const BLOCKS_FEW: usize = 4;
     let length = match shape {
         Shape::Map | Shape::Move => return None,
@@ -278,7 +316,7 @@ fn segments(program: &Program, layout: &Layout, shape: Shape, blocks: usize) -> 
     let passes = program
         .phases
         .iter()
-        .filter(|phase| phase.level == artifact_lower::kernel::Level::Element)
+        .filter(|phase| phase.level == Level::Element)
         .count();
     let is_plain = passes == 1 && !program.slots.iter().any(|slot| slot.kind == SlotKind::Resident);
     if blocks > BLOCKS_FEW || length < 4 * SEGMENT || !is_plain {
@@ -303,6 +341,7 @@ fn segments(program: &Program, layout: &Layout, shape: Shape, blocks: usize) -> 
         });
     Some(Segments {
         count,
+        group,
         offsets: offsets.collect(),
         bytes,
     })

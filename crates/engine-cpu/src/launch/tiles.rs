@@ -25,7 +25,7 @@ pub(super) struct Axes<'a> {
 }
 
 impl Axes<'_> {
-    fn distance(self, row: usize, column: usize) -> isize {
+    pub(super) fn distance(self, row: usize, column: usize) -> isize {
         distance(self.rows, row) + distance(self.columns, column)
     }
 

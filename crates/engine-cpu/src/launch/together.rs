@@ -6,7 +6,7 @@ use artifact_cpu_tile::{Tile, TileOp, Width};
 use artifact_lower::kernel::{LANES, Level, SEGMENT};
 
 use super::Run;
-use super::bound::Segments;
+use super::bound::{Resolved, Segments};
 use super::tiles::{Axes, Desk, Rectangle};
 use crate::kernel::program::{Phase, Reduce, SlotKind};
 
@@ -67,15 +67,7 @@ impl Run<'_> {
     /// One segment of the columns of the rows at hand; lanes hold its partial results.
     fn segment(&self, desk: &mut Desk, phase: &Phase, code: super::PhaseFn, rows: Rows, segment: usize) {
         let layout = &self.launch.layout;
-        for reduce in &phase.reduces {
-            let width = self.kernel.program.slots[reduce.lanes].bytes;
-            desk.tiles[reduce.lanes].row_bytes = (LANES * width) as isize;
-            // SAFETY: there are sixteen lanes for each row.
-            unsafe {
-                self.machine
-                    .run(reduce.init, rows.count, LANES, &[desk.tiles[reduce.lanes]])
-            };
-        }
+        self.init_lanes_of(desk, phase, rows.count);
         let end = layout.columns.min((segment + 1) * SEGMENT);
         let mut column = segment * SEGMENT;
         while column < end {
@@ -88,6 +80,19 @@ impl Run<'_> {
             };
             self.rectangle(desk, phase, code, rows.outer, rectangle);
             column += columns;
+        }
+    }
+
+    /// Lanes that hold nothing yet, for so many rows.
+    fn init_lanes_of(&self, desk: &mut Desk, phase: &Phase, count: usize) {
+        for reduce in &phase.reduces {
+            let width = self.kernel.program.slots[reduce.lanes].bytes;
+            desk.tiles[reduce.lanes].row_bytes = (LANES * width) as isize;
+            // SAFETY: there are sixteen lanes for each row.
+            unsafe {
+                self.machine
+                    .run(reduce.init, count, LANES, &[desk.tiles[reduce.lanes]])
+            };
         }
     }
 
@@ -267,17 +272,27 @@ impl Run<'_> {
             first: row % layout.rows,
             count: 1,
         };
-        self.blocks(parallel, all * segments.count, &|desk, index| {
-            let (row, segment) = (index / segments.count, index % segments.count);
+        let groups = segments.count.div_ceil(segments.group);
+        self.blocks(parallel, all * groups, &|desk, index| {
+            let (row, first) = (index / groups, index % groups * segments.group);
+            let end = segments.count.min(first + segments.group);
             self.bring_rows(desk, single(row));
             for (phase, code) in self.kernel.program.phases.iter().zip(&self.kernel.phases) {
                 match phase.level {
                     Level::Element => {
-                        self.segment(desk, phase, *code, single(row), segment);
-                        for (number, reduce) in phase.reduces.iter().enumerate() {
-                            let to =
-                                self.kept_segment(segments, number, reduce, row * segments.count + segment);
-                            self.combine_lanes(desk, reduce, to, 1);
+                        let whole = end.min(layout.columns / SEGMENT);
+                        if segments.group > 1 && first < whole {
+                            self.segments_in_place(desk, phase, *code, single(row), first..whole);
+                            self.keep(desk, segments, phase, row * segments.count + first, whole - first);
+                        }
+                        let next = if segments.group > 1 {
+                            whole.max(first)
+                        } else {
+                            first
+                        };
+                        for segment in next..end {
+                            self.segment(desk, phase, *code, single(row), segment);
+                            self.keep(desk, segments, phase, row * segments.count + segment, 1);
                         }
                         // What follows needs all segments.
                         break;
@@ -291,6 +306,41 @@ impl Run<'_> {
             self.finish_row(segments, single(row), row);
         }
         Ok(())
+    }
+
+    /// Combines the lanes of segments, for the thread that combines the segments.
+    fn keep(&self, desk: &Desk, segments: &Segments, phase: &Phase, index: usize, count: usize) {
+        for (number, reduce) in phase.reduces.iter().enumerate() {
+            let to = self.kept_segment(segments, number, reduce, index);
+            self.combine_lanes(desk, reduce, to, count);
+        }
+    }
+
+    /// Whole segments of one row as rows of a rectangle, where all operands lie in memory as they are.
+    fn segments_in_place(
+        &self,
+        desk: &mut Desk,
+        phase: &Phase,
+        code: super::PhaseFn,
+        rows: Rows,
+        segments: std::ops::Range<usize>,
+    ) {
+        self.init_lanes_of(desk, phase, segments.len());
+        for index in &phase.used {
+            let slot = &self.kernel.program.slots[*index];
+            if !matches!(slot.kind, SlotKind::Input(_)) {
+                continue;
+            }
+            if let Resolved::Array(data) = self.outer_base(*index, rows.outer) {
+                let first = self.axes(*index).distance(rows.first, segments.start * SEGMENT);
+                desk.tiles[*index] = Tile {
+                    data: data.wrapping_offset(first),
+                    row_bytes: (SEGMENT * slot.bytes) as isize,
+                };
+            }
+        }
+        // SAFETY: every slot that the phase uses has so many elements for each segment.
+        unsafe { code(self.machine, desk.tiles.as_ptr(), segments.len(), SEGMENT) };
     }
 
     fn finish_row(&self, segments: &Segments, rows: Rows, row: usize) {

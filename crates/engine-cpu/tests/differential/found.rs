@@ -206,3 +206,19 @@ fn constants_that_a_loop_carries_from_its_beginning_to_its_end() {
         );
     }
 }
+
+#[test]
+fn rows_that_are_longer_than_many_segments() {
+    check(
+        &[0, 7, 4096, 8193, 140_001],
+        "func.func @main(%x: tensor<2x?xi32>, %y: tensor<2x?xi16>) -> (tensor<2xi32>, tensor<2xi16>) {
+           %0 = stablehlo.constant dense<3> : tensor<i32>
+           %1 = stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [1]
+             : (tensor<2x?xi32>, tensor<i32>) -> tensor<2xi32>
+           %2 = stablehlo.constant dense<-5> : tensor<i16>
+           %3 = stablehlo.reduce(%y init: %2) applies stablehlo.maximum across dimensions = [1]
+             : (tensor<2x?xi16>, tensor<i16>) -> tensor<2xi16>
+           return %1, %3 : tensor<2xi32>, tensor<2xi16>
+         }",
+    );
+}
