@@ -129,6 +129,11 @@ const LAYERS: &[Layer] = &[
         tests_use: &[],
     },
     Layer {
+        name: "artifact-engine-pjrt",
+        uses: &["artifact-engine", "artifact-ir"],
+        tests_use: &[],
+    },
+    Layer {
         name: "artifact-engine-cpu",
         uses: &[
             "artifact-core",

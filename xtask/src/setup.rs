@@ -53,6 +53,21 @@ pub(crate) fn install(workspace: &Workspace) -> Outcome<PathBuf> {
     PINNED.install(workspace, &interpreter)
 }
 
+/// XLA's PJRT plugin for CPU in the environment of an interpreter that [`install`] returned.
+pub(crate) fn cpu_plugin(python: &Path) -> Outcome<PathBuf> {
+    const PACKAGE: &str = "fastatomstruct_xla_cpu";
+    let program = format!("import importlib.util; print(importlib.util.find_spec('{PACKAGE}').origin)");
+    let origin = process::capture(Command::new(python).args(["-c", &program]))?;
+    let plugin = Path::new(origin.trim()).with_file_name("libpjrt_cpu.so");
+    match plugin.is_file() {
+        true => Ok(plugin),
+        false => Err(Failure::new(format!(
+            "the package {PACKAGE} has no {}",
+            plugin.display()
+        ))),
+    }
+}
+
 /// Installs the environment of the newest JAX unless it is there, and returns its interpreter; none, and a line that says
 /// so, where no Python is new enough.
 pub(crate) fn install_newest(workspace: &Workspace) -> Outcome<Option<PathBuf>> {

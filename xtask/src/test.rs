@@ -1,6 +1,7 @@
 //! `test`: everything. Rust tests, documentation tests, and the cross checks against JAX.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::failure::{Failure, Outcome};
@@ -9,6 +10,9 @@ use crate::{corpus, cross_check, export_check, portable_check, process, setup};
 
 /// The release of cargo-nextest that is installed where there is none.
 const NEXTEST_VERSION: &str = "0.9.143";
+
+/// The variable by which tests know the PJRT plugin.
+const PLUGIN_VARIABLE: &str = "ARTIFACT_PJRT_PLUGIN";
 
 /// The task.
 pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
@@ -19,11 +23,16 @@ pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
             let pinned = setup::install(workspace)?;
             Ok((pinned, setup::install_newest(workspace)?))
         });
-        run_rust(workspace, corpus.as_deref())?;
+        process::run(Command::new("cargo").args(["test", "--no-run", "--workspace", "--quiet"]))?;
         python
             .join()
             .unwrap_or_else(|_| Err(Failure::new("the installation of the Python packages panicked")))
     })?;
+    let needs = Needs {
+        corpus: corpus.clone(),
+        plugin: setup::cpu_plugin(&python)?,
+    };
+    run_rust(workspace, &needs)?;
     cross_check::run(workspace, corpus.as_deref(), &python)?;
     portable_check::run(workspace, corpus.as_deref(), &python)?;
     export_check::run(workspace, corpus.as_deref(), &python, newest.as_deref())?;
@@ -34,32 +43,40 @@ pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Tests and documentation tests.
-fn run_rust(workspace: &Workspace, corpus: Option<&Path>) -> Outcome {
-    run_nextest(workspace, corpus)?;
-    process::run(cargo(corpus).args(["test", "--doc", "--workspace", "--quiet"]))
+/// What tests need that is not in the repository.
+#[derive(Debug)]
+struct Needs {
+    corpus: Option<PathBuf>,
+    /// The PJRT plugin.
+    plugin: PathBuf,
 }
 
-/// A cargo command whose tests know the corpus.
-fn cargo(corpus: Option<&Path>) -> Command {
-    let mut command = Command::new("cargo");
-    if let Some(folder) = corpus {
-        command.env(corpus::VARIABLE, folder);
+impl Needs {
+    /// A command whose tests know where it is.
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env(PLUGIN_VARIABLE, &self.plugin);
+        if let Some(folder) = &self.corpus {
+            command.env(corpus::VARIABLE, folder);
+        }
+        command
     }
-    command
 }
 
-fn run_nextest(workspace: &Workspace, corpus: Option<&Path>) -> Outcome {
+/// Tests and documentation tests.
+fn run_rust(workspace: &Workspace, needs: &Needs) -> Outcome {
+    run_nextest(workspace, needs)?;
+    let documentation = ["test", "--doc", "--workspace", "--quiet"];
+    process::run(needs.command("cargo").args(documentation))
+}
+
+fn run_nextest(workspace: &Workspace, needs: &Needs) -> Outcome {
     let options = ["nextest", "run", "--workspace", "--no-fail-fast"];
     if process::succeeds(Command::new("cargo").args(["nextest", "--version"])) {
-        return process::run(cargo(corpus).args(options));
+        return process::run(needs.command("cargo").args(options));
     }
     let program = install_nextest(workspace)?;
-    let mut command = Command::new(program);
-    if let Some(folder) = corpus {
-        command.env(corpus::VARIABLE, folder);
-    }
-    process::run(command.args(options))
+    process::run(needs.command(program).args(options))
 }
 
 /// Builds cargo-nextest into the target folder, unless an earlier run did.

@@ -1,0 +1,178 @@
+//! A loaded executable.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::buffer::DeviceBuffer;
+use crate::client::Client;
+use crate::error::{INVALID_ARGUMENT, PjrtError};
+use crate::event::Event;
+use crate::sys::{self, Arguments as _};
+
+/// A program that devices of a client can run.
+pub struct LoadedExecutable {
+    client: Arc<Client>,
+    pointer: *mut sys::LoadedExecutable,
+    outputs: usize,
+}
+
+// SAFETY: an executable may be used from any thread, by several at once.
+unsafe impl Send for LoadedExecutable {}
+// SAFETY: as above.
+unsafe impl Sync for LoadedExecutable {}
+
+impl fmt::Debug for LoadedExecutable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedExecutable")
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The part of a [`LoadedExecutable`] that is no longer bound to devices, for as long as it is asked something.
+struct Unloaded<'a> {
+    client: &'a Client,
+    pointer: *mut sys::Executable,
+}
+
+impl Drop for Unloaded<'_> {
+    fn drop(&mut self) {
+        let mut destroy = sys::ExecutableDestroy::new();
+        destroy.executable = self.pointer;
+        // SAFETY: it was made for this.
+        let _ = unsafe { self.client.api().call(&mut destroy) };
+    }
+}
+
+impl LoadedExecutable {
+    /// Takes an executable that a client made.
+    pub(crate) fn new(client: Arc<Client>, pointer: *mut sys::LoadedExecutable) -> Result<Self, PjrtError> {
+        let mut loaded = Self {
+            client,
+            pointer,
+            outputs: 0,
+        };
+        let mut count = sys::ExecutableNumOutputs::new();
+        {
+            let unloaded = loaded.unloaded()?;
+            count.executable = unloaded.pointer;
+            // SAFETY: it is there.
+            unsafe { loaded.client.api().call(&mut count) }?;
+        }
+        loaded.outputs = count.count;
+        Ok(loaded)
+    }
+
+    fn unloaded(&self) -> Result<Unloaded<'_>, PjrtError> {
+        let mut get = sys::LoadedExecutableGetExecutable::new();
+        get.loaded = self.pointer;
+        // SAFETY: the executable is there.
+        unsafe { self.client.api().call(&mut get) }?;
+        Ok(Unloaded {
+            client: &self.client,
+            pointer: get.executable,
+        })
+    }
+
+    /// How many results it has on each device.
+    #[must_use]
+    pub const fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// The client that it is of.
+    #[must_use]
+    pub const fn client(&self) -> &Arc<Client> {
+        &self.client
+    }
+
+    /// The bytes that [`Client::load`] takes.
+    ///
+    /// # Errors
+    /// What the plugin says; not all can do it.
+    pub fn serialize(&self) -> Result<Vec<u8>, PjrtError> {
+        self.client.serialize(self.unloaded()?.pointer)
+    }
+
+    /// Runs it on its devices and waits for the end: for each device a list of arguments, as many for all, and a list of results.
+    /// `kept` are the positions of arguments that must stay as they are.
+    ///
+    /// # Errors
+    /// Lists of different lengths, and what the plugin says of arguments and of the computation.
+    pub fn execute(
+        &self,
+        arguments: &[Vec<&DeviceBuffer>],
+        kept: &[i64],
+    ) -> Result<Vec<Vec<DeviceBuffer>>, PjrtError> {
+        let count = arguments.first().map_or(0, Vec::len);
+        if arguments.is_empty() || arguments.iter().any(|list| list.len() != count) {
+            return Err(PjrtError {
+                function: sys::LoadedExecutableExecute::FUNCTION.name,
+                code: INVALID_ARGUMENT,
+                message: "every device needs as many arguments".to_owned(),
+            });
+        }
+        let lists: Vec<Vec<*mut sys::Buffer>> = arguments
+            .iter()
+            .map(|list| list.iter().map(|buffer| buffer.pointer()).collect())
+            .collect();
+        let lists: Vec<*const *mut sys::Buffer> = lists.iter().map(Vec::as_ptr).collect();
+        let mut outputs = vec![vec![std::ptr::null_mut::<sys::Buffer>(); self.outputs]; arguments.len()];
+        let output_lists: Vec<*mut *mut sys::Buffer> = outputs.iter_mut().map(Vec::as_mut_ptr).collect();
+        let mut events = vec![std::ptr::null_mut::<sys::Event>(); arguments.len()];
+        let mut options = execute_options(kept);
+        let mut execute = sys::LoadedExecutableExecute::new();
+        execute.executable = self.pointer;
+        execute.options = &raw mut options;
+        execute.argument_lists = lists.as_ptr();
+        execute.device_count = arguments.len();
+        execute.argument_count = count;
+        execute.output_lists = output_lists.as_ptr();
+        execute.device_complete_events = events.as_mut_ptr();
+        // SAFETY: all lists live until the call returns, and have as many elements as are said.
+        unsafe { self.client.api().call(&mut execute) }?;
+        let outputs = outputs.into_iter().map(|list| self.buffers(list)).collect();
+        // SAFETY: each event is this call's own.
+        let events: Vec<Event> = events
+            .into_iter()
+            .map(|event| unsafe { Event::new(self.client.api(), event) })
+            .collect();
+        events.iter().try_for_each(Event::wait)?;
+        Ok(outputs)
+    }
+
+    fn buffers(&self, pointers: Vec<*mut sys::Buffer>) -> Vec<DeviceBuffer> {
+        // SAFETY: each is a result of this client that nobody else has.
+        let take = |pointer| unsafe { DeviceBuffer::new(Arc::clone(&self.client), pointer) };
+        pointers.into_iter().map(take).collect()
+    }
+}
+
+fn execute_options(kept: &[i64]) -> sys::ExecuteOptions {
+    sys::ExecuteOptions {
+        struct_size: size_of::<sys::ExecuteOptions>(),
+        extension_start: std::ptr::null_mut(),
+        send_callbacks: std::ptr::null_mut(),
+        recv_callbacks: std::ptr::null_mut(),
+        send_count: 0,
+        recv_count: 0,
+        launch_id: 0,
+        non_donatable: kept.as_ptr(),
+        non_donatable_count: kept.len(),
+        context: std::ptr::null_mut(),
+        call_location: std::ptr::null(),
+        task_count: 0,
+        task_ids: std::ptr::null_mut(),
+        incarnation_ids: std::ptr::null_mut(),
+        reserved: [0; 8],
+    }
+}
+
+impl Drop for LoadedExecutable {
+    fn drop(&mut self) {
+        let mut destroy = sys::LoadedExecutableDestroy::new();
+        destroy.executable = self.pointer;
+        // SAFETY: nobody else has it; what is under way keeps what it needs.
+        let _ = unsafe { self.client.api().call(&mut destroy) };
+    }
+}
