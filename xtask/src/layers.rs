@@ -135,8 +135,16 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "artifact-engine-pjrt",
-        uses: &["artifact-engine", "artifact-ir"],
-        tests_use: &[],
+        uses: &[
+            "artifact-core",
+            "artifact-dims",
+            "artifact-ir",
+            "artifact-refine",
+            "artifact-stablehlo",
+            "artifact-chlo",
+            "artifact-engine",
+        ],
+        tests_use: &["artifact-engine-reference"],
     },
     Layer {
         name: "artifact-engine-cpu",

@@ -1,7 +1,7 @@
 //! Any XLA backend through its PJRT plugin: XLA on CPU and CUDA, TPU, and what else speaks the PJRT C API.
 //!
 //! Three layers: `sys` has the structs of the C API; `api` calls its functions and makes errors values; [`Plugin`], [`Client`],
-//! [`DeviceBuffer`] and [`LoadedExecutable`] own what they stand for.
+//! [`DeviceBuffer`] and [`LoadedExecutable`] own what they stand for. [`PjrtEngine`] puts them behind the engine port.
 //!
 //! Invariants:
 //! * A plugin is code that runs here with all rights of the process. Only a path that the user or the environment named is loaded,
@@ -10,7 +10,7 @@
 //! * Whatever a plugin returns is copied, or kept no longer than its owner; what it is given lives until it says that it is done.
 //! * Versions are checked: a plugin of another major version, or one that is too old, is an error that says both.
 //!
-//! Entry points: [`Plugin::open`], [`Client::new`].
+//! Entry points: [`Plugin::open`], [`PjrtEngine::new`].
 
 #![expect(unsafe_code, reason = "the functions of a plugin are C")]
 
@@ -20,17 +20,23 @@ mod client;
 mod compile_options;
 mod element;
 mod elf;
+mod engine;
 mod error;
 mod event;
 mod executable;
+mod identity;
 pub mod key_value;
 mod named_value;
+mod payload;
 mod plugin;
+mod program;
+mod run;
 mod sys;
 
 pub use buffer::DeviceBuffer;
 pub use client::{Client, ClientSettings, Device};
 pub use compile_options::CompileOptions;
+pub use engine::PjrtEngine;
 pub use error::{PjrtError, PluginError};
 pub use executable::LoadedExecutable;
 pub use named_value::NamedValue;

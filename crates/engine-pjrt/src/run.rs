@@ -1,0 +1,198 @@
+//! Runs a loaded executable on arrays of the port.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use artifact_engine::completion::Completion;
+use artifact_engine::{
+    Argument, Buffer, EngineError, ErrorKind, Executable, ExecuteOptions, Profile, ProfileStep, Report,
+    Signature, Value, Watch, Work,
+};
+use artifact_ir::diagnostic::SourceOffset;
+use artifact_ir::types::{TensorType, Type};
+
+use crate::buffer::DeviceBuffer;
+use crate::client::{Client, Device};
+use crate::error::PjrtError;
+use crate::executable::LoadedExecutable;
+use crate::payload::Payload;
+
+/// An executable of one device behind the port.
+#[derive(Debug)]
+pub(crate) struct PjrtExecutable {
+    loaded: LoadedExecutable,
+    signature: Signature,
+    results: Vec<Arc<TensorType>>,
+    /// Bytes of the arguments and the results together.
+    bytes: u64,
+}
+
+/// Host memory that a plugin may read for as long as it likes.
+struct Host(Buffer);
+
+impl AsRef<[u8]> for Host {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+impl PjrtExecutable {
+    pub(crate) fn new(loaded: LoadedExecutable, payload: Payload) -> Result<Self, EngineError> {
+        if loaded.outputs() != payload.results.len() {
+            let (has, says) = (loaded.outputs(), payload.results.len());
+            let what = format!("the compiled module is damaged: {has} results, and it says {says}");
+            return Err(EngineError::incompatible(what));
+        }
+        let all = payload.arguments.iter().chain(&payload.results);
+        let bytes = all.filter_map(|ty| ty.byte_count()).fold(0, u64::saturating_add);
+        let types = |types: &[Arc<TensorType>]| types.iter().map(|ty| Type::Tensor(Arc::clone(ty))).collect();
+        Ok(Self {
+            loaded,
+            signature: Signature {
+                arguments: types(&payload.arguments),
+                results: types(&payload.results),
+            },
+            results: payload.results,
+            bytes,
+        })
+    }
+
+    fn client(&self) -> &Arc<Client> {
+        self.loaded.client()
+    }
+
+    fn run(
+        &self,
+        arguments: &mut [Argument<'_>],
+        results: &mut Vec<Value>,
+        options: &ExecuteOptions,
+    ) -> Result<Report, EngineError> {
+        self.signature.check(arguments)?;
+        self.check_limits(options)?;
+        let watch = Watch::start(options);
+        let start = Instant::now();
+        let device = self.client().devices().first();
+        let device =
+            device.ok_or_else(|| EngineError::new(ErrorKind::Unavailable, "the client has no device"))?;
+        let inputs: Vec<DeviceBuffer> = arguments
+            .iter_mut()
+            .map(|argument| self.input(argument, device))
+            .collect::<Result<_, _>>()?;
+        watch.check()?;
+        let borrowed: Vec<&DeviceBuffer> = inputs.iter().collect();
+        // Nothing is given away: the program says of no argument that it may be.
+        let kept: Vec<i64> = (0..inputs.len() as i64).collect();
+        let outputs = self.loaded.execute(&[borrowed], &kept).map_err(failed)?;
+        watch.check()?;
+        let outputs = outputs.into_iter().next().unwrap_or_default();
+        let mut before = std::mem::take(results).into_iter();
+        for (output, ty) in outputs.iter().zip(&self.results) {
+            let memory = before.next().and_then(Value::into_array);
+            results.push(Value::Array(fetched(output, ty, memory)?));
+        }
+        Ok(Report {
+            profile: options.profile.then(|| profile(start, self.bytes)),
+            ..Report::default()
+        })
+    }
+
+    fn check_limits(&self, options: &ExecuteOptions) -> Result<(), EngineError> {
+        if options.step_limit.is_some() {
+            return Err(EngineError::unsupported("a plugin counts no steps"));
+        }
+        match options.memory_limit_bytes {
+            Some(limit) if self.bytes > limit => {
+                let what = format!(
+                    "arguments and results take {} bytes, more than the {limit} that are allowed",
+                    self.bytes
+                );
+                Err(EngineError::new(ErrorKind::MemoryLimit, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The array of an argument on the device. A donated one is taken.
+    fn input(&self, argument: &mut Argument<'_>, device: &Device) -> Result<DeviceBuffer, EngineError> {
+        let donated = argument.take();
+        let value = donated.as_ref().or_else(|| argument.value());
+        let array = value.and_then(Value::as_array);
+        let array = array.ok_or_else(|| EngineError::invalid_input("an argument is no array"))?;
+        let dims: Vec<i64> = array.shape().map(|size| size as i64).collect();
+        let element = array.ty().element.storage();
+        let host = Arc::new(Host(array.clone()));
+        Ok(DeviceBuffer::of_host(
+            self.client(),
+            device,
+            element,
+            &dims,
+            host,
+        )?)
+    }
+}
+
+/// A result in memory of the port, in that of an earlier one where it fits.
+fn fetched(
+    output: &DeviceBuffer,
+    ty: &Arc<TensorType>,
+    memory: Option<Buffer>,
+) -> Result<Buffer, EngineError> {
+    let no_memory =
+        |error: artifact_engine::BufferError| EngineError::new(ErrorKind::MemoryLimit, error.to_string());
+    let ty = Arc::clone(ty);
+    let mut buffer = match memory {
+        Some(memory) => memory.recycled(ty),
+        None => Buffer::zeros(ty),
+    }
+    .map_err(no_memory)?;
+    let rank = buffer.ty().rank();
+    if buffer.bytes().is_empty() {
+        return Ok(buffer);
+    }
+    let bytes = buffer
+        .bytes_mut()
+        .ok_or_else(|| EngineError::internal("new memory is shared"))?;
+    output.read(rank, bytes).map_err(failed)?;
+    Ok(buffer)
+}
+
+fn failed(error: PjrtError) -> EngineError {
+    EngineError::from(error)
+}
+
+fn profile(start: Instant, bytes: u64) -> Profile {
+    let total = start.elapsed();
+    let step = ProfileStep {
+        name: "the executable of the plugin".to_owned(),
+        kind: "plugin",
+        source: SourceOffset::NONE,
+        calls: 1,
+        time: total,
+        work: Work { bytes, flops: 0 },
+    };
+    Profile {
+        steps: vec![step],
+        total,
+    }
+}
+
+impl Executable for PjrtExecutable {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn execute<'a, 'b: 'a>(
+        &'a self,
+        arguments: &'a mut [Argument<'b>],
+        results: &'a mut Vec<Value>,
+        options: &'a ExecuteOptions,
+    ) -> Completion<'a> {
+        Box::pin(async move {
+            let report = self.run(arguments, results, options);
+            if report.is_err() {
+                results.clear();
+            }
+            report
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! XLA's CPU plugin behind the engine port.
+//!
+//! `ARTIFACT_PJRT_PLUGIN` names the plugin; `cargo xtask test` installs it and sets the variable.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests read where the plugin is, and say that they did nothing without one"
+)]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artifact_core::blob::Blob;
+use artifact_dims::{Assignment, Expr, Scope, Variable};
+use artifact_engine::{
+    Argument, ArgumentFact, Buffer, CompileOptions, CompiledModule, Engine, ErrorKind, Executable,
+    ExecuteOptions, Program, Target, Value,
+};
+use artifact_engine_pjrt::{ClientSettings, NamedValue, PjrtEngine, Plugin};
+use artifact_engine_reference::ReferenceEngine;
+use artifact_ir::types::{Dim, TensorType};
+use artifact_stablehlo::parse::parse_module;
+
+const VARIABLE: &str = "ARTIFACT_PJRT_PLUGIN";
+
+fn engine() -> Option<Arc<dyn Engine>> {
+    let path = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+    let Some(path) = path.map(PathBuf::from) else {
+        eprintln!("SKIPPED: {VARIABLE} names no plugin; `cargo xtask test` installs one");
+        return None;
+    };
+    let mut settings = ClientSettings::default();
+    let devices = NamedValue::Number(1);
+    settings.options.insert("cpu_device_count".to_owned(), devices);
+    let plugin = Plugin::open(&path).unwrap();
+    Some(Arc::new(PjrtEngine::new(&plugin, &settings).unwrap()))
+}
+
+fn program(text: &str) -> Program {
+    let module = parse_module(text).into_module().unwrap();
+    Program::of_module(Arc::new(module)).unwrap()
+}
+
+/// The program with names for the open sizes of its arguments.
+fn symbolic(text: &str, names: &[&[&str]]) -> Program {
+    let open = program(text);
+    let fact = |(fact, names): (&ArgumentFact, &&[&str])| {
+        let dims = names.iter().map(|name| Dim::from(name.parse::<Expr>().unwrap()));
+        let element = fact.ty.as_tensor().unwrap().element.clone();
+        ArgumentFact::of_type(TensorType::new(dims.collect::<Vec<_>>(), element).into())
+    };
+    let facts = open.arguments().iter().zip(names).map(fact).collect();
+    Program::new(Arc::clone(open.module()), open.entry(), facts, Scope::default()).unwrap()
+}
+
+fn floats(shape: &[u64], first: f32) -> Value {
+    let count = shape.iter().product::<u64>();
+    let numbers: Vec<f32> = (0..count).map(|at| first + at as f32).collect();
+    Buffer::of_numbers(shape, &numbers).unwrap().into()
+}
+
+fn loaded(engine: &dyn Engine, program: &Program) -> Arc<dyn Executable> {
+    let module = engine
+        .compile(program, &CompileOptions::for_engine(engine))
+        .unwrap();
+    // Through bytes, as a cache does it.
+    let module = CompiledModule::decode(&Blob::new(module.encode())).unwrap();
+    engine.load(&module).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<f32> {
+    value.as_array().unwrap().to_numbers().unwrap()
+}
+
+const SUM: &str = "
+func.func @sum(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.multiply %x, %y : tensor<?x?xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1]
+    : (tensor<?x?xf32>, tensor<f32>) -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}";
+
+#[test]
+fn sizes_are_asked_for_and_compiled() {
+    let Some(engine) = engine() else { return };
+    let program = symbolic(SUM, &[&["b", "n"], &["b", "n"]]);
+    let options = CompileOptions::for_engine(&*engine);
+    let plan = engine.plan(&program, &options).unwrap();
+    let names: Vec<String> = plan
+        .dimensions
+        .iter()
+        .map(|one| one.variable.to_string())
+        .collect();
+    assert_eq!(names, ["b", "n"]);
+    assert_eq!(
+        engine.compile(&program, &options).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+    for (rows, columns) in [(1, 1), (2, 3), (7, 130)] {
+        let arguments = [floats(&[rows, columns], 1.0), floats(&[rows, columns], 2.0)];
+        let variable = |name| Variable::new(name).unwrap();
+        let sizes: Assignment = [(variable("b"), rows as i64), (variable("n"), columns as i64)]
+            .into_iter()
+            .collect();
+        let program = plan.specialized(&program, &sizes, &[]).unwrap();
+        assert!(engine.plan(&program, &options).unwrap().is_complete());
+        let executable = loaded(&*engine, &program);
+        let mut arguments: Vec<Argument<'_>> = arguments.iter().map(Argument::from).collect();
+        let outcome = executable
+            .call(&mut arguments, &ExecuteOptions::default())
+            .unwrap();
+        let sum = |row: u64| {
+            (0..columns)
+                .map(|at| (row * columns + at) as f32)
+                .map(|x| (x + 1.0) * (x + 2.0))
+                .sum()
+        };
+        let expected: Vec<f32> = (0..rows).map(sum).collect();
+        assert_eq!(numbers(&outcome.results[0]), expected);
+    }
+}
+
+const ADD: &str = "
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}";
+
+#[test]
+fn calls_keep_what_is_borrowed_and_use_memory_again() {
+    let Some(engine) = engine() else { return };
+    let executable = loaded(&*engine, &program(ADD));
+    drop(engine);
+    let (x, y) = (floats(&[4], 1.0), floats(&[4], 10.0));
+    let mut results = Vec::new();
+    let options = ExecuteOptions::default();
+    for _ in 0..3 {
+        let before = results
+            .first()
+            .map(|value: &Value| value.as_array().unwrap().bytes().as_ptr());
+        let mut arguments = [Argument::from(&x), Argument::donate(y.clone())];
+        executable.run(&mut arguments, &mut results, &options).unwrap();
+        assert!(arguments[1].value().is_none());
+        assert_eq!(numbers(&results[0]), [11.0, 13.0, 15.0, 17.0]);
+        let after = results[0].as_array().unwrap().bytes().as_ptr();
+        assert!(before.is_none_or(|before| before == after));
+    }
+    assert_eq!(numbers(&x), [1.0, 2.0, 3.0, 4.0]);
+    let limited = ExecuteOptions {
+        memory_limit_bytes: Some(40),
+        ..options
+    };
+    let error = executable.run(
+        &mut [Argument::from(&x), Argument::from(&y)],
+        &mut results,
+        &limited,
+    );
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::MemoryLimit);
+    assert!(results.is_empty());
+}
+
+#[test]
+fn modules_of_others_are_refused() {
+    let Some(engine) = engine() else { return };
+    let options = CompileOptions::for_engine(&*engine);
+    let module = engine.compile(&program(ADD), &options).unwrap();
+    let other = ReferenceEngine::new().unwrap();
+    let foreign = other
+        .compile(&program(ADD), &CompileOptions::for_engine(&other))
+        .unwrap();
+    let refused = |module: &CompiledModule| engine.load(module).unwrap_err().kind();
+    assert_eq!(refused(&foreign), ErrorKind::Incompatible);
+    let payload = module.payload();
+    for length in [0, 10, payload.len() / 2, payload.len() - 1] {
+        let cut = module.clone().with_payload(Blob::new(payload[..length].to_vec()));
+        assert_eq!(
+            refused(&cut),
+            ErrorKind::Incompatible,
+            "{length} of {} bytes",
+            payload.len()
+        );
+    }
+    let elsewhere = CompileOptions {
+        target: Target::new("xla-cpu-0123456789abcdef").unwrap(),
+        ..options
+    };
+    assert_eq!(
+        engine.compile(&program(ADD), &elsewhere).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
+}
+
+#[test]
+fn a_transformer_block_gives_what_the_evaluator_gives() {
+    let Some(engine) = engine() else { return };
+    let program = program(include_str!("../../../fixtures/transformer_block.mlir"));
+    let arguments: Vec<Value> = program
+        .arguments()
+        .iter()
+        .map(|fact| {
+            let ty = fact.ty.as_tensor().unwrap();
+            let count = ty.element_count().unwrap();
+            let numbers: Vec<f32> = (0..count)
+                .map(|at| ((at * 37 % 101) as f32 - 50.0) / 100.0)
+                .collect();
+            let shape: Vec<u64> = ty.dims.iter().map(|dim| dim.as_static().unwrap()).collect();
+            Buffer::of_numbers(&shape, &numbers).unwrap().into()
+        })
+        .collect();
+    let results = |engine: &dyn Engine| {
+        let mut arguments: Vec<Argument<'_>> = arguments.iter().map(Argument::from).collect();
+        let executable = loaded(engine, &program);
+        executable
+            .call(&mut arguments, &ExecuteOptions::default())
+            .unwrap()
+            .results
+    };
+    let (expected, found) = (results(&ReferenceEngine::new().unwrap()), results(&*engine));
+    assert_eq!(expected.len(), found.len());
+    for (expected, found) in expected.iter().zip(&found) {
+        for (expected, found) in numbers(expected).iter().zip(numbers(found)) {
+            assert!(
+                (expected - found).abs() <= 1e-4 + 1e-4 * expected.abs(),
+                "{expected} and {found}"
+            );
+        }
+    }
+}
