@@ -1,6 +1,8 @@
 //! The command line.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -325,19 +327,53 @@ pub(crate) struct CompileArguments {
 }
 
 /// What runs a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EngineName {
-    /// Machine code for this machine, made by Cranelift
+    /// Machine code for this machine, made by Cranelift.
     Cpu,
-    /// The reference evaluator: clear, right and slow
+    /// The reference evaluator: clear, right and slow.
     Reference,
+    /// A PJRT plugin: at a path, or where the environment says.
+    Pjrt(Option<PathBuf>),
+}
+
+impl EngineName {
+    /// What names an engine.
+    pub(crate) const KNOWN: &str = "`cpu`, `reference`, `pjrt`, `pjrt:PATH`";
+}
+
+impl FromStr for EngineName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("pjrt:")) {
+            ("cpu", _) => Ok(Self::Cpu),
+            ("reference", _) => Ok(Self::Reference),
+            ("pjrt", _) => Ok(Self::Pjrt(None)),
+            (_, Some(path)) if !path.is_empty() => Ok(Self::Pjrt(Some(path.into()))),
+            _ => Err(format!("the engines are {}", Self::KNOWN)),
+        }
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => f.write_str("cpu"),
+            Self::Reference => f.write_str("reference"),
+            Self::Pjrt(None) => f.write_str("pjrt"),
+            Self::Pjrt(Some(path)) => write!(f, "pjrt:{}", path.display()),
+        }
+    }
 }
 
 /// What runs programs, and how far it may go.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArguments {
-    /// What runs programs; by default what ARTIFACT_ENGINE says, else the first of these
-    #[arg(long, value_enum)]
+    /// What runs programs: `cpu`, machine code for this machine, made by Cranelift; `reference`, the evaluator, clear, right and
+    /// slow; `pjrt:PATH`, XLA through the PJRT plugin at PATH; `pjrt`, the plugin that ARTIFACT_PJRT_PLUGIN names. By default
+    /// what ARTIFACT_ENGINE says, else `cpu`
+    #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<EngineName>,
     /// Let the values of a program take at most so many bytes (by default 8 GiB)
     #[arg(long, visible_alias = "max-bytes", value_name = "BYTES", default_value_t = VALUE_BYTES_MAX, allow_negative_numbers = true)]

@@ -1,21 +1,22 @@
 //! Engines by name, and the limits that they are given.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artifact_engine::{Engine, EngineError, ExecuteOptions};
+use artifact_engine::{Engine, EngineError, ErrorKind, ExecuteOptions};
 use artifact_engine_cpu::{CpuEngine, Settings};
+use artifact_engine_pjrt::{ClientSettings, PjrtEngine, Plugin};
 use artifact_engine_reference::ReferenceEngine;
 use artifact_runtime::Session;
-use clap::ValueEnum;
 
 use crate::arguments::{EngineArguments, EngineName};
 use crate::failure::{Failure, Outcome};
 
-/// What runs programs where nobody says another: the first that help lists.
+/// What runs programs where nobody says another.
 const DEFAULT: EngineName = EngineName::Cpu;
 
 /// The one place that knows the engines.
-fn make(name: EngineName, perf_map: bool) -> Result<Arc<dyn Engine>, EngineError> {
+fn make(name: &EngineName, perf_map: bool) -> Result<Arc<dyn Engine>, EngineError> {
     match name {
         EngineName::Cpu => {
             let settings = Settings {
@@ -24,25 +25,42 @@ fn make(name: EngineName, perf_map: bool) -> Result<Arc<dyn Engine>, EngineError
             };
             Ok(Arc::new(CpuEngine::new(&settings)?))
         }
-        EngineName::Reference if perf_map => Err(EngineError::unsupported(
-            "it compiles no kernels, which --perf-map would name",
+        EngineName::Reference | EngineName::Pjrt(_) if perf_map => Err(EngineError::unsupported(
+            "it compiles no kernels of ours, which --perf-map would name",
         )),
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
+        EngineName::Pjrt(path) => {
+            let plugin = Plugin::open(&plugin_path(path.as_deref())?)?;
+            Ok(Arc::new(PjrtEngine::new(&plugin, &ClientSettings::default())?))
+        }
     }
+}
+
+/// The plugin that the command line names, or the environment.
+fn plugin_path(named: Option<&Path>) -> Result<PathBuf, EngineError> {
+    const VARIABLE: &str = "ARTIFACT_PJRT_PLUGIN";
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this binary reads the environment, once, and passes on what it says"
+    )]
+    let from_environment = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+    let path = named
+        .map(Path::to_owned)
+        .or_else(|| from_environment().map(PathBuf::from));
+    path.ok_or_else(|| {
+        let what = format!("no plugin is named: give `--engine pjrt:PATH`, or set {VARIABLE} to a path");
+        EngineError::new(ErrorKind::Unavailable, what)
+    })
 }
 
 /// A session with the engine that the command line names, or the environment.
 pub(crate) fn session(arguments: &EngineArguments) -> Outcome<Session> {
-    let name = match arguments.engine {
-        Some(name) => name,
+    let name = match &arguments.engine {
+        Some(name) => name.clone(),
         None => from_environment()?.unwrap_or(DEFAULT),
     };
-    let engine = make(name, arguments.perf_map).map_err(|error| {
-        let name = name
-            .to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned());
-        Failure::engine(format!("the engine `{name}` is not available")).because(&error)
-    })?;
+    let engine = make(&name, arguments.perf_map)
+        .map_err(|error| Failure::engine(format!("the engine `{name}` is not available")).because(&error))?;
     Ok(Session::new(engine))
 }
 
@@ -56,16 +74,10 @@ fn from_environment() -> Outcome<Option<EngineName>> {
     let Some(value) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
         return Ok(None);
     };
-    let named = value
-        .to_str()
-        .and_then(|value| EngineName::from_str(value, false).ok());
+    let named = value.to_str().and_then(|value| value.parse().ok());
     named.map(Some).ok_or_else(|| {
-        let known = EngineName::value_variants().iter();
-        let known: Vec<String> = known
-            .filter_map(|name| Some(format!("`{}`", name.to_possible_value()?.get_name())))
-            .collect();
         let what = format!("{VARIABLE} is {value:?}, which is no engine");
-        Failure::usage(what).hint(format!("the engines are {}", known.join(", ")))
+        Failure::usage(what).hint(format!("the engines are {}", EngineName::KNOWN))
     })
 }
 

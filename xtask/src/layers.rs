@@ -210,6 +210,7 @@ const LAYERS: &[Layer] = &[
             "artifact-engine",
             "artifact-engine-reference",
             "artifact-engine-cpu",
+            "artifact-engine-pjrt",
             "artifact-runtime",
         ],
         tests_use: &["artifact-forge", "artifact-testkit"],

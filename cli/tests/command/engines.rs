@@ -47,6 +47,27 @@ fn the_engine_has_a_name() {
         .expect(2)
         .says("ARTIFACT_ENGINE is \"warp\"")
         .says("the engines are `cpu`, `reference`");
+    // A plugin has a path, which must be one of a plugin.
+    for (engine, why) in [
+        ("pjrt", "set ARTIFACT_PJRT_PLUGIN to a path"),
+        ("pjrt:absent.so", "absent.so cannot be used as a PJRT plugin"),
+        ("pjrt:/dev/null", "it is no file"),
+    ] {
+        let mut command = artifact();
+        command
+            .env_remove("ARTIFACT_PJRT_PLUGIN")
+            .arg("run")
+            .arg(&program);
+        ended(
+            command
+                .args(["--random", "1", "--engine", engine])
+                .output()
+                .unwrap(),
+        )
+        .expect(6)
+        .says(why);
+    }
+    run(&[&"run", &program, &"--random", &"1", &"--engine", &"pjrt:"]).expect(2);
     // What the command line says counts.
     let mut command = artifact();
     command.env("ARTIFACT_ENGINE", "warp").arg("check").arg(&program);

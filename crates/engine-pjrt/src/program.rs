@@ -40,9 +40,7 @@ pub(crate) fn plan(program: &Program) -> Result<Plan, EngineError> {
             }
         }
     }
-    if plan.dimensions.is_empty() {
-        plan.values = residual_values(program)?;
-    }
+    plan.values = residual_values(program)?;
     Ok(plan)
 }
 

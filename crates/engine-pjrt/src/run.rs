@@ -100,6 +100,10 @@ impl PjrtExecutable {
         if options.step_limit.is_some() {
             return Err(EngineError::unsupported("a plugin counts no steps"));
         }
+        if options.time_limit.is_some() {
+            let what = "a call of a plugin cannot be stopped; bound the time of the whole process instead";
+            return Err(EngineError::unsupported(what));
+        }
         match options.memory_limit_bytes {
             Some(limit) if self.bytes > limit => {
                 let what = format!(
