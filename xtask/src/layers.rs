@@ -140,6 +140,7 @@ const LAYERS: &[Layer] = &[
             "artifact-dims",
             "artifact-ir",
             "artifact-refine",
+            "artifact-eval",
             "artifact-stablehlo",
             "artifact-chlo",
             "artifact-engine",

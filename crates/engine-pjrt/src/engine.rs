@@ -18,7 +18,7 @@ use crate::{identity, program};
 /// One device of a plugin as an engine.
 ///
 /// Programs are compiled for known sizes and by XLA's defaults; they are called on the first device. Expectations of a program
-/// (`check.*`), tokens and tuples are not supported, and a call that runs is not stopped.
+/// (`check.*`) in its entry are judged by the evaluator; tokens and tuples are not supported, and a call that runs is not stopped.
 #[derive(Debug)]
 pub struct PjrtEngine {
     plugin: Arc<Plugin>,
@@ -104,12 +104,13 @@ impl Engine for PjrtEngine {
         let payload = Payload {
             arguments: portable.arguments,
             results: portable.results,
+            expectations: portable.expectations,
             executable: Blob::new(loaded.serialize()?),
         };
         Ok(CompiledModule::new(
             self,
             self.target.clone(),
-            Blob::new(payload.encode()),
+            Blob::new(payload.encode()?),
         ))
     }
 

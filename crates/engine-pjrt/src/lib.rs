@@ -24,6 +24,7 @@ mod engine;
 mod error;
 mod event;
 mod executable;
+mod expectations;
 mod identity;
 pub mod key_value;
 mod named_value;

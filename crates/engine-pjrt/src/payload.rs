@@ -7,23 +7,32 @@ use artifact_engine::EngineError;
 use artifact_engine::encoding::{Malformed, Reader, Writer};
 use artifact_ir::types::{ElementType, TensorType};
 
-/// Arrays in and out, and bytes that only the plugin knows.
+use crate::expectations::Expectations;
+
+/// Arrays in and out, what is expected of others, and bytes that only the plugin knows.
 #[derive(Debug)]
 pub(crate) struct Payload {
     pub(crate) arguments: Vec<Arc<TensorType>>,
     pub(crate) results: Vec<Arc<TensorType>>,
+    pub(crate) expectations: Option<Expectations>,
     pub(crate) executable: Blob,
 }
 
 impl Payload {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// # Errors
+    /// Unsupported for expectations that have no form as bytes.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, EngineError> {
         let mut writer = Writer::new();
         for types in [&self.arguments, &self.results] {
             writer.count(types.len());
             types.iter().for_each(|ty| write(ty, &mut writer));
         }
+        writer.u8(u8::from(self.expectations.is_some()));
+        if let Some(expectations) = &self.expectations {
+            expectations.encode(&mut writer)?;
+        }
         writer.bytes(&self.executable);
-        writer.finish()
+        Ok(writer.finish())
     }
 
     /// # Errors
@@ -41,12 +50,17 @@ impl Payload {
             (0..count).map(|_| read(&mut reader)).collect()
         };
         let (arguments, results) = (types()?, types()?);
+        let expectations = match reader.u8()? {
+            0 => None,
+            _ => Some(Expectations::decode(bytes, &mut reader)?),
+        };
         let outside = reader.malformed("the executable ends too early");
         let executable = bytes.slice(reader.range()?).ok_or(outside)?;
         reader.end()?;
         Ok(Self {
             arguments,
             results,
+            expectations,
             executable,
         })
     }

@@ -14,6 +14,7 @@ use artifact_refine::{Fact, RefineError, RefineProblem, Refined, refine};
 use artifact_stablehlo::bytecode::{self, WriteOptions};
 use artifact_stablehlo::vhlo::Version;
 
+use crate::expectations::{self, Expectations};
 use crate::named_value::NamedValue;
 use crate::plugin::Plugin;
 
@@ -96,6 +97,7 @@ pub(crate) struct Portable {
     pub(crate) bytecode: Vec<u8>,
     pub(crate) arguments: Vec<Arc<TensorType>>,
     pub(crate) results: Vec<Arc<TensorType>>,
+    pub(crate) expectations: Option<Expectations>,
 }
 
 /// Makes the portable bytecode of a static program, in the version that a plugin reads.
@@ -116,7 +118,9 @@ pub(crate) fn portable(program: &Program, plugin: &Plugin) -> Result<Portable, E
         );
         return Err(EngineError::invalid_input(what).at(unknown.source));
     }
-    make_main(&mut module, entry);
+    make_main(&mut module, entry)?;
+    let own = module.functions[entry].results.len();
+    let expectations = expectations::take(&mut module, entry)?;
     let function = &module.functions[entry];
     let types = |parameters: &[artifact_ir::module::Parameter]| -> Result<Vec<_>, EngineError> {
         parameters
@@ -124,7 +128,7 @@ pub(crate) fn portable(program: &Program, plugin: &Plugin) -> Result<Portable, E
             .map(|parameter| static_array(&parameter.ty))
             .collect()
     };
-    let (arguments, results) = (types(&function.arguments)?, types(&function.results)?);
+    let (arguments, results) = (types(&function.arguments)?, types(&function.results[..own])?);
     let version = version(plugin);
     let no_form = "the program has no form in the portable bytecode that the plugin reads";
     legalize(
@@ -142,19 +146,22 @@ pub(crate) fn portable(program: &Program, plugin: &Plugin) -> Result<Portable, E
         bytecode: bytecode.to_vec(),
         arguments,
         results,
+        expectations,
     })
 }
 
 /// XLA starts with the public function `main`.
-fn make_main(module: &mut Module, entry: FunctionId) {
+///
+/// # Errors
+/// Unsupported when another function has the name: who calls that one calls it by the name.
+fn make_main(module: &mut Module, entry: FunctionId) -> Result<(), EngineError> {
     const MAIN: &str = "main";
-    if let Some(other) = module.function(MAIN).filter(|other| *other != entry) {
-        // Functions that the entry reaches are called by number here; the name is free for one of them to be another.
-        module.functions[other].name = Arc::clone(&module.functions[entry].name);
+    if &*module.functions[entry].name != MAIN && !module.rename_function(entry, MAIN) {
+        let what = "XLA starts with the function `main`, and the program has another one of that name";
+        return Err(EngineError::unsupported(what));
     }
-    let function = &mut module.functions[entry];
-    function.name = MAIN.into();
-    function.visibility = Visibility::Public;
+    module.functions[entry].visibility = Visibility::Public;
+    Ok(())
 }
 
 fn static_array(ty: &Type) -> Result<Arc<TensorType>, EngineError> {

@@ -15,6 +15,7 @@ use crate::buffer::DeviceBuffer;
 use crate::client::{Client, Device};
 use crate::error::PjrtError;
 use crate::executable::LoadedExecutable;
+use crate::expectations::Expectations;
 use crate::payload::Payload;
 
 /// An executable of one device behind the port.
@@ -23,6 +24,7 @@ pub(crate) struct PjrtExecutable {
     loaded: LoadedExecutable,
     signature: Signature,
     results: Vec<Arc<TensorType>>,
+    expectations: Option<Expectations>,
     /// Bytes of the arguments and the results together.
     bytes: u64,
 }
@@ -38,8 +40,13 @@ impl AsRef<[u8]> for Host {
 
 impl PjrtExecutable {
     pub(crate) fn new(loaded: LoadedExecutable, payload: Payload) -> Result<Self, EngineError> {
-        if loaded.outputs() != payload.results.len() {
-            let (has, says) = (loaded.outputs(), payload.results.len());
+        let judged = payload
+            .expectations
+            .as_ref()
+            .map_or(0, |expectations| expectations.operands.len());
+        let says = payload.results.len() + judged;
+        if loaded.outputs() != says {
+            let has = loaded.outputs();
             let what = format!("the compiled module is damaged: {has} results, and it says {says}");
             return Err(EngineError::incompatible(what));
         }
@@ -53,6 +60,7 @@ impl PjrtExecutable {
                 results: types(&payload.results),
             },
             results: payload.results,
+            expectations: payload.expectations,
             bytes,
         })
     }
@@ -90,10 +98,18 @@ impl PjrtExecutable {
             let memory = before.next().and_then(Value::into_array);
             results.push(Value::Array(fetched(output, ty, memory)?));
         }
-        Ok(Report {
+        let mut report = Report {
             profile: options.profile.then(|| profile(start, self.bytes)),
             ..Report::default()
-        })
+        };
+        if let Some(expectations) = &self.expectations {
+            let judged = outputs[self.results.len()..].iter().zip(&expectations.operands);
+            let elements = |(output, ty): (&DeviceBuffer, &Arc<TensorType>)| {
+                fetched(output, ty, None).map(|buffer| buffer.bytes().to_vec())
+            };
+            expectations.judge(judged.map(elements).collect::<Result<_, _>>()?, &mut report)?;
+        }
+        Ok(report)
     }
 
     fn check_limits(&self, options: &ExecuteOptions) -> Result<(), EngineError> {

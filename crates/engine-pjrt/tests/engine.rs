@@ -229,3 +229,31 @@ fn a_transformer_block_gives_what_the_evaluator_gives() {
         }
     }
 }
+
+#[test]
+fn expectations_are_judged_here() {
+    let Some(engine) = engine() else { return };
+    let text = "
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.constant dense<[2.0, 4.0]> : tensor<2xf32>
+      %1 = stablehlo.add %x, %x : tensor<2xf32>
+      stablehlo.custom_call @check.expect_eq(%1, %0) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+      %2 = stablehlo.multiply %1, %1 : tensor<2xf32>
+      check.expect_close %2, %1, max_ulp_difference = 1 : tensor<2xf32>, tensor<2xf32>
+      return %2 : tensor<2xf32>
+    }";
+    let executable = loaded(&*engine, &program(text));
+    let x = floats(&[2], 1.0);
+    let outcome = executable
+        .call(&mut [Argument::from(&x)], &ExecuteOptions::default())
+        .unwrap();
+    assert_eq!(outcome.results.len(), 1);
+    assert_eq!(numbers(&outcome.results[0]), [4.0, 16.0]);
+    assert_eq!(outcome.report.checks, 2);
+    let [failure] = &outcome.report.failures[..] else {
+        panic!("{:?}", outcome.report.failures);
+    };
+    assert!(failure.check.contains("expect_close"), "{failure:?}");
+    let place = text.find("check.expect_close").unwrap();
+    assert_eq!(failure.source.get(), Some(place), "{failure:?}");
+}
