@@ -9,7 +9,7 @@ use artifact_engine::{
     Signature, Value, Watch, Work,
 };
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::types::{TensorType, Type};
+use artifact_ir::types::{ElementType, TensorType, Type};
 
 use crate::buffer::DeviceBuffer;
 use crate::client::{Client, Device};
@@ -165,7 +165,7 @@ fn fetched(
         None => Buffer::zeros(ty),
     }
     .map_err(no_memory)?;
-    let rank = buffer.ty().rank();
+    let (rank, buffer_element) = (buffer.ty().rank(), buffer.ty().element.storage());
     if buffer.bytes().is_empty() {
         return Ok(buffer);
     }
@@ -173,7 +173,19 @@ fn fetched(
         .bytes_mut()
         .ok_or_else(|| EngineError::internal("new memory is shared"))?;
     output.read(rank, bytes).map_err(failed)?;
+    extend_signs(buffer_element, bytes);
     Ok(buffer)
+}
+
+/// Fills the bits of a byte that signed elements of fewer bits leave: a plugin leaves zeros there.
+fn extend_signs(element: ElementType, bytes: &mut [u8]) {
+    if element.bits() >= 8 || !element.is_signed_integer() {
+        return;
+    }
+    let unused = 8 - element.bits();
+    for byte in bytes {
+        *byte = ((*byte << unused).cast_signed() >> unused).cast_unsigned();
+    }
 }
 
 fn failed(error: PjrtError) -> EngineError {

@@ -163,6 +163,30 @@ fn calls_keep_what_is_borrowed_and_use_memory_again() {
 }
 
 #[test]
+fn elements_of_fewer_bits_take_a_byte_each() {
+    let Some(engine) = engine() else { return };
+    for (element, bytes, sums) in [
+        ("i4", [5, 0xFF, 0xFC], [0xFA, 0xFE, 0xF8]),
+        ("ui4", [5, 15, 8], [10, 14, 0]),
+        ("i1", [0, 1, 1], [0, 1, 1]),
+    ] {
+        let text = format!(
+            "func.func @main(%x: tensor<3x{element}>) -> tensor<3x{element}> {{
+               %0 = stablehlo.add %x, %x : tensor<3x{element}>
+               return %0 : tensor<3x{element}>
+             }}"
+        );
+        let program = program(&text);
+        let ty = program.arguments()[0].ty.as_tensor().unwrap().clone();
+        let x = Value::from(Buffer::copy_of(ty, &bytes).unwrap());
+        let outcome = loaded(&*engine, &program)
+            .call(&mut [Argument::from(&x)], &ExecuteOptions::default())
+            .unwrap();
+        assert_eq!(outcome.results[0].as_array().unwrap().bytes(), sums, "{element}");
+    }
+}
+
+#[test]
 fn modules_of_others_are_refused() {
     let Some(engine) = engine() else { return };
     let options = CompileOptions::for_engine(&*engine);
