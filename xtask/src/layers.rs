@@ -36,7 +36,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "artifact-sharding",
         uses: &["artifact-core"],
-        tests_use: &[],
+        tests_use: &["artifact-testkit"],
     },
     Layer {
         name: "artifact-flatbuffer",

@@ -54,9 +54,12 @@ struct Runs {
 
 impl Runs {
     fn new(length: usize, shape: &[u64], width: usize, shard: &Shard) -> Result<Self, ShardingError> {
-        let expected = shape
-            .iter()
-            .try_fold(width as u64, |bytes, size| bytes.checked_mul(*size));
+        let expected = match shape.contains(&0) {
+            true => Some(0),
+            false => shape
+                .iter()
+                .try_fold(width as u64, |bytes, size| bytes.checked_mul(*size)),
+        };
         if expected != Some(length as u64) {
             return Err(ShardingError::Bytes {
                 expected,

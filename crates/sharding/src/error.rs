@@ -12,14 +12,21 @@ pub enum ShardingError {
     AxisName(String),
     /// An axis has the size 0.
     EmptyAxis(String),
-    /// Too many devices or dimensions.
+    /// Too many axes, devices or dimensions.
     Limit(LimitExceeded),
     /// The device numbers of a mesh are not each of its devices once.
     DeviceOrder,
     /// The mesh has no such axis.
     UnknownAxis(String),
-    /// No sub-axis of the axis: its sizes do not divide that of the axis.
+    /// No sub-axis of the axis: its size is below 2, or its sizes do not divide that of the axis.
     SubAxis(String),
+    /// Two sub-axes of one axis, which cannot be cut so that both are its parts.
+    NotNested {
+        /// The later one.
+        axis: String,
+        /// The one before it.
+        other: String,
+    },
     /// Two dimensions, or two places of one, are cut along the same axis.
     UsedTwice(String),
     /// The spec says something of more dimensions than the array has.
@@ -60,8 +67,11 @@ impl fmt::Display for ShardingError {
             Self::UnknownAxis(name) => write!(f, "the mesh has no axis `{name}`"),
             Self::SubAxis(text) => write!(
                 f,
-                "{text} is no part of the axis: its sizes do not divide that of the axis"
+                "{text} is no part of the axis: its size is 2 at least, and both numbers together divide that of the axis"
             ),
+            Self::NotNested { axis, other } => {
+                write!(f, "{axis} and {other} are not parts of one cut of the axis")
+            }
             Self::UsedTwice(name) => write!(f, "the axis `{name}` cuts an array twice"),
             Self::Rank { spec, array } => {
                 write!(f, "the spec is for {spec} dimensions, and the array has {array}")

@@ -6,10 +6,12 @@ use artifact_core::limit::Limit;
 
 use crate::error::ShardingError;
 use crate::mesh::Mesh;
-use crate::spec::{Cut, PartitionSpec};
+use crate::spec::{AxisRef, Cut, PartitionSpec};
 
 /// Dimensions of an array.
 const RANK: Limit = Limit::new("the rank of a sharded array", 64, "dimensions");
+/// Devices times dimensions. A list of parts has as many starts and sizes.
+const STARTS: Limit = Limit::new("the number of starts in a list of parts", 1 << 22, "starts");
 
 /// How arrays are spread over a mesh (`jax.sharding.NamedSharding`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +30,8 @@ pub struct Shard {
     pub start: Vec<u64>,
     /// Its size in each dimension, the same for all parts.
     pub shape: Vec<u64>,
-    /// How many devices before this one, in the order of the mesh, hold the same part.
+    /// How many devices before this one, in the order of the mesh, hold the same part (`jax.Shard.replica_id`). Parts are the same
+    /// that begin at the same place: of an array without elements that may be those of different coordinates.
     pub replica: u32,
 }
 
@@ -36,26 +39,19 @@ impl Sharding {
     /// Spreads arrays over a mesh.
     ///
     /// # Errors
-    /// Axes that the mesh does not have, parts of axes that do not divide them, and axes that are named twice.
+    /// Axes that the mesh does not have, parts of axes that do not divide them or do not nest, and axes that are named twice.
     pub fn new(mesh: Mesh, spec: &PartitionSpec) -> Result<Self, ShardingError> {
         RANK.check(spec.0.len() as u64)?;
-        let mut cuts: Vec<Vec<Cut>> = Vec::with_capacity(spec.0.len());
-        for axes in &spec.0 {
-            let mut own: Vec<Cut> = Vec::with_capacity(axes.len());
-            for axis in axes {
-                let cut = Cut::of(&mesh, axis)?;
-                if cuts
-                    .iter()
-                    .flatten()
-                    .chain(&own)
-                    .any(|other| other.overlaps(&cut))
-                {
-                    return Err(ShardingError::UsedTwice(axis.to_string()));
-                }
-                own.push(cut);
-            }
-            cuts.push(own);
-        }
+        // No longer than the mesh has axes and factors of axes, however long the spec is.
+        let mut used: Vec<(Cut, &AxisRef)> = Vec::new();
+        let mut cut = |axis| {
+            let cut = Cut::of(&mesh, axis)?;
+            check_beside(&used, &cut, axis)?;
+            used.push((cut, axis));
+            Ok(cut)
+        };
+        let cuts = spec.0.iter().map(|axes| axes.iter().map(&mut cut).collect());
+        let cuts = cuts.collect::<Result<_, ShardingError>>()?;
         Ok(Self { mesh, cuts })
     }
 
@@ -82,13 +78,7 @@ impl Sharding {
     /// # Errors
     /// A spec for more dimensions, and a dimension that cannot be cut into parts of one size.
     pub fn shard_shape(&self, shape: &[u64]) -> Result<Vec<u64>, ShardingError> {
-        RANK.check(shape.len() as u64)?;
-        if self.cuts.len() > shape.len() {
-            return Err(ShardingError::Rank {
-                spec: self.cuts.len(),
-                array: shape.len(),
-            });
-        }
+        self.check_rank(shape)?;
         let part = |(dimension, size): (usize, &u64)| {
             let parts = self.parts(dimension);
             let uneven = ShardingError::Uneven {
@@ -101,24 +91,32 @@ impl Sharding {
         shape.iter().enumerate().map(part).collect()
     }
 
-    /// The part of an array of each device, in the order of the mesh.
+    /// Whether the spec says nothing of dimensions that an array does not have.
+    fn check_rank(&self, shape: &[u64]) -> Result<(), ShardingError> {
+        RANK.check(shape.len() as u64)?;
+        if self.cuts.len() > shape.len() {
+            return Err(ShardingError::Rank {
+                spec: self.cuts.len(),
+                array: shape.len(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The part of an array of each device, in the order of the mesh (`NamedSharding.devices_indices_map`).
     ///
     /// # Errors
-    /// See [`Sharding::shard_shape`].
+    /// See [`Sharding::shard_shape`]; and more than 2^22 dimensions of parts together.
     pub fn shards(&self, shape: &[u64]) -> Result<Vec<Shard>, ShardingError> {
         let part = self.shard_shape(shape)?;
+        STARTS.check(self.mesh.device_count().saturating_mul(part.len() as u64))?;
         let mut copies: BTreeMap<Vec<u64>, u32> = BTreeMap::new();
         let shard = |position: u64| {
-            let numbers: Vec<u64> = (0..part.len())
-                .map(|dimension| self.part_of(position, dimension))
-                .collect();
-            let start = numbers
-                .iter()
+            let start: Vec<u64> = (0..)
                 .zip(&part)
-                .map(|(number, size)| number * size)
+                .map(|(dimension, size)| self.part_of(position, dimension) * size)
                 .collect();
-            // By their numbers: what is of size 0 begins where its neighbours do, and yet is another part.
-            let copies = copies.entry(numbers).or_insert(0);
+            let copies = copies.entry(start.clone()).or_insert(0);
             *copies += 1;
             Shard {
                 device: self.mesh.device(position).unwrap_or_default(),
@@ -130,6 +128,16 @@ impl Sharding {
         Ok((0..self.mesh.device_count()).map(shard).collect())
     }
 
+    /// One device for each part of an array, the first in the order of the mesh: together they hold all of it once.
+    ///
+    /// # Errors
+    /// See [`Sharding::shards`].
+    pub fn distinct_shards(&self, shape: &[u64]) -> Result<Vec<Shard>, ShardingError> {
+        let mut shards = self.shards(shape)?;
+        shards.retain(|shard| shard.replica == 0);
+        Ok(shards)
+    }
+
     /// Which part of a dimension the device at a position holds.
     fn part_of(&self, position: u64, dimension: usize) -> u64 {
         let cuts = self.cuts.get(dimension).map_or(&[][..], Vec::as_slice);
@@ -137,4 +145,18 @@ impl Sharding {
             number * cut.size + cut.coordinate(&self.mesh, position)
         })
     }
+}
+
+/// Whether a cut shares nothing with those before it, and an axis can be cut for all of them.
+fn check_beside(used: &[(Cut, &AxisRef)], cut: &Cut, axis: &AxisRef) -> Result<(), ShardingError> {
+    for (other, name) in used {
+        if other.overlaps(cut) {
+            return Err(ShardingError::UsedTwice(axis.to_string()));
+        }
+        if !other.nests(cut) {
+            let (axis, other) = (axis.to_string(), name.to_string());
+            return Err(ShardingError::NotNested { axis, other });
+        }
+    }
+    Ok(())
 }

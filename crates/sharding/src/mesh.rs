@@ -21,10 +21,14 @@ impl Mesh {
     /// A mesh of axes, major to minor, each with its name and its size. One without axes is a single device.
     ///
     /// # Errors
-    /// Names that are empty or not distinct, sizes of 0, more than 2^18 devices.
+    /// Names that are empty or not distinct, sizes of 0, more than 64 axes or 2^18 devices.
     pub fn new<N: Into<String>>(axes: impl IntoIterator<Item = (N, u64)>) -> Result<Self, ShardingError> {
-        let axes: Vec<(String, u64)> = axes.into_iter().map(|(name, size)| (name.into(), size)).collect();
-        AXES.check(axes.len() as u64)?;
+        let mut found: Vec<(String, u64)> = Vec::new();
+        for (name, size) in axes {
+            AXES.check(found.len() as u64 + 1)?;
+            found.push((name.into(), size));
+        }
+        let axes = found;
         let mut count = 1_u64;
         for (at, (name, size)) in axes.iter().enumerate() {
             if name.is_empty() || axes[..at].iter().any(|(other, _)| other == name) {
@@ -80,6 +84,25 @@ impl Mesh {
             None if position < self.device_count() => u32::try_from(position).ok(),
             None => None,
         }
+    }
+
+    /// The coordinates of a position along the axes; `None` where there is no such position.
+    #[must_use]
+    pub fn coordinates(&self, position: u64) -> Option<Vec<u64>> {
+        let along = |axis| self.coordinate(position, axis);
+        (position < self.device_count()).then(|| (0..self.axes.len()).map(along).collect())
+    }
+
+    /// The position with these coordinates, one for each axis; `None` outside the grid.
+    #[must_use]
+    pub fn position(&self, coordinates: &[u64]) -> Option<u64> {
+        if coordinates.len() != self.axes.len() {
+            return None;
+        }
+        let mut axes = self.axes.iter().zip(coordinates);
+        axes.try_fold(0, |position, ((_, size), coordinate)| {
+            (coordinate < size).then_some(position * size + coordinate)
+        })
     }
 
     /// Where an axis is, and its size.

@@ -6,6 +6,8 @@ use crate::error::ShardingError;
 use crate::mesh::Mesh;
 
 /// An axis of a mesh, or a part of one: of an axis of size 8, `"x":(2)4` is the part of size 4 below one of size 2, as Shardy has it.
+///
+/// Shardy also asks for the shortest way to write a list of parts. Here `"x":(1)2` before `"x":(2)4` is as good as `"x"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisRef {
     name: String,
@@ -29,7 +31,7 @@ impl AxisRef {
         }
     }
 
-    /// The part of an axis of a size, below parts whose sizes make `above` together (`"name":(above)size`).
+    /// The part of an axis of a size over 1, below parts whose sizes make `above` together (`"name":(above)size`).
     #[must_use]
     pub fn part(name: impl Into<String>, above: u64, size: u64) -> Self {
         Self {
@@ -76,11 +78,15 @@ impl Cut {
     pub(crate) fn of(mesh: &Mesh, axis: &AxisRef) -> Result<Self, ShardingError> {
         let found = mesh.axis(&axis.name);
         let (number, whole) = found.ok_or_else(|| ShardingError::UnknownAxis(axis.name.clone()))?;
-        let Part { above, size } = axis.part.unwrap_or(Part {
-            above: 1,
-            size: whole,
-        });
-        let taken = above.checked_mul(size).filter(|taken| *taken > 0);
+        let Some(Part { above, size }) = axis.part else {
+            return Ok(Self {
+                axis: number,
+                above: 1,
+                size: whole,
+                below: 1,
+            });
+        };
+        let taken = above.checked_mul(size).filter(|taken| *taken > 0 && size > 1);
         match taken.filter(|taken| whole.is_multiple_of(*taken)) {
             Some(taken) => Ok(Self {
                 axis: number,
@@ -92,10 +98,26 @@ impl Cut {
         }
     }
 
-    /// Whether both are, in part, the same.
+    /// Whether both are, in part, the same. What has the size 1 is a whole axis, and so is the other one then.
     pub(crate) const fn overlaps(&self, other: &Self) -> bool {
-        let apart = self.above * self.size <= other.above || other.above * other.size <= self.above;
-        self.axis == other.axis && self.size > 1 && other.size > 1 && !apart
+        let apart = self.end() <= other.above || other.end() <= self.above;
+        self.axis == other.axis && (self.size == 1 || !apart)
+    }
+
+    /// Whether an axis can be cut so that both are parts, where they do not overlap (Shardy, `AxisRefAttr::canCoexist`): of an
+    /// axis of 6 `(1)2` needs it as 2 by 3 and `(3)2` as 3 by 2.
+    pub(crate) const fn nests(&self, other: &Self) -> bool {
+        let (outer, inner) = if self.above < other.above {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        self.axis != other.axis || inner.above.is_multiple_of(outer.end())
+    }
+
+    /// The sizes down to here; they divide that of the axis.
+    const fn end(&self) -> u64 {
+        self.above * self.size
     }
 
     /// The coordinate of a position of the mesh along it.

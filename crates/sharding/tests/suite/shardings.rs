@@ -1,73 +1,31 @@
-//! Parts of arrays as JAX has them (`fixtures/shardings.json`), and what is refused.
+//! Meshes and specs: the table of JAX (`fixtures/shardings.json`), sub-axes, and what is refused.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the table is ours, and a part that does not fit fails the test"
-)]
+use artifact_sharding::{AxisRef, Mesh, PartitionSpec, Sharding, ShardingError};
 
-use artifact_sharding::{AxisRef, Mesh, PartitionSpec, Sharding, ShardingError, assemble, slice};
-use serde_json::Value;
+use crate::table;
 
-const TABLE: &str = include_str!("../../../fixtures/shardings.json");
-
-fn numbers(value: &Value) -> Vec<u64> {
-    let number = |value: &Value| value.as_u64().unwrap();
-    value.as_array().unwrap().iter().map(number).collect()
-}
-
-fn mesh(value: &Value) -> Mesh {
-    let axes = value.as_array().unwrap().iter();
-    Mesh::new(axes.map(|axis| (axis[0].as_str().unwrap(), axis[1].as_u64().unwrap()))).unwrap()
-}
-
-fn spec(value: &Value) -> PartitionSpec {
-    let names = |value: &Value| {
-        let names = value.as_array().unwrap().iter();
-        names.map(|name| AxisRef::whole(name.as_str().unwrap())).collect()
-    };
-    PartitionSpec(value.as_array().unwrap().iter().map(names).collect())
-}
+const TABLE: &str = include_str!("../../../../fixtures/shardings.json");
 
 #[test]
 fn parts_are_those_of_jax() {
-    let table: Value = serde_json::from_str(TABLE).unwrap();
-    let cases = table.as_array().unwrap();
-    assert!(cases.len() >= 18);
-    for case in cases {
-        let shape = numbers(&case["shape"]);
-        let sharding = Sharding::new(mesh(&case["mesh"]), &spec(&case["spec"])).unwrap();
-        assert_eq!(
-            sharding.shard_shape(&shape).unwrap(),
-            numbers(&case["shard_shape"]),
-            "{case}"
-        );
+    let rows = table::rows(TABLE);
+    assert!(rows.len() >= 27);
+    for row in rows {
+        let shape = table::numbers(&row["shape"]);
+        let sharding = table::sharding(&row);
+        let part = table::numbers(&row["shard_shape"]);
+        assert_eq!(sharding.shard_shape(&shape).unwrap(), part, "{row}");
         let shards = sharding.shards(&shape).unwrap();
-        let starts: Vec<Vec<u64>> = case["starts"].as_array().unwrap().iter().map(numbers).collect();
         let found: Vec<Vec<u64>> = shards.iter().map(|shard| shard.start.clone()).collect();
-        assert_eq!(found, starts, "{case}");
+        assert_eq!(found, table::list(&row["starts"], table::numbers), "{row}");
         let replicas: Vec<u64> = shards.iter().map(|shard| u64::from(shard.replica)).collect();
-        assert_eq!(replicas, numbers(&case["replicas"]), "{case}");
-        let copies = shards.iter().all(|shard| shard.shape == shape);
-        assert_eq!(sharding.is_replicated(), copies, "{case}");
-        check_round_trip(&shape, &sharding);
+        assert_eq!(replicas, table::numbers(&row["replicas"]), "{row}");
+        let devices: Vec<u64> = shards.iter().map(|shard| u64::from(shard.device)).collect();
+        assert_eq!(devices, table::numbers(&row["order"]), "{row}");
+        assert!(shards.iter().all(|shard| shard.shape == part), "{row}");
+        assert_eq!(row["replicated"], sharding.is_replicated(), "{row}");
+        table::check_round_trip(&shape, &sharding, 3);
     }
-}
-
-/// The parts of which there is no other copy before them make the whole array.
-fn check_round_trip(shape: &[u64], sharding: &Sharding) {
-    const WIDTH: usize = 3;
-    let count: u64 = shape.iter().product();
-    let array: Vec<u8> = (0..count as usize * WIDTH)
-        .map(|at| (at * 7 % 251) as u8)
-        .collect();
-    let mut again = vec![0; array.len()];
-    for shard in sharding.shards(shape).unwrap() {
-        let part = slice(&array, shape, WIDTH, &shard).unwrap();
-        if shard.replica == 0 {
-            assemble(&mut again, shape, WIDTH, &shard, &part).unwrap();
-        }
-    }
-    assert_eq!(again, array, "{shape:?}");
 }
 
 fn starts(mesh: Mesh, axes: Vec<Vec<AxisRef>>, shape: &[u64]) -> Result<Vec<u64>, ShardingError> {
@@ -105,6 +63,32 @@ fn parts_of_axes() {
     assert_eq!(cut(vec![AxisRef::part("x", 2, 3)]), Err(parts));
     assert!(cut(vec![AxisRef::part("x", u64::MAX, 2)]).is_err());
     assert!(cut(vec![AxisRef::part("x", 0, 2)]).is_err());
+    // Shardy, `verifySubAxes`: "sub-axis sizes must be greater than 1".
+    assert!(cut(vec![AxisRef::part("x", 2, 1)]).is_err());
+    assert!(cut(vec![AxisRef::part("x", 2, 0)]).is_err());
+    assert!(cut(vec![AxisRef::whole("x"), AxisRef::part("x", 1, 2)]).is_err());
+}
+
+/// Shardy, `AxisRefAttr::canCoexist`: all parts of an axis come from one way to cut it.
+#[test]
+fn parts_of_axes_nest() {
+    let cut = |size: u64, parts: [(u64, u64); 2]| {
+        let axes = parts.map(|(above, size)| vec![AxisRef::part("x", above, size)]);
+        let mesh = Mesh::new([("x", size)]).unwrap();
+        Sharding::new(mesh, &PartitionSpec(axes.to_vec()))
+    };
+    // 12 as 2 x 3 x 2: the outer and the inner part, in either order.
+    assert!(cut(12, [(1, 2), (6, 2)]).is_ok());
+    assert!(cut(12, [(6, 2), (1, 2)]).is_ok());
+    let apart = ShardingError::NotNested {
+        axis: "\"x\":(3)2".to_owned(),
+        other: "\"x\":(1)2".to_owned(),
+    };
+    assert_eq!(cut(6, [(1, 2), (3, 2)]).unwrap_err(), apart);
+    assert!(matches!(
+        cut(12, [(6, 2), (1, 4)]),
+        Err(ShardingError::NotNested { .. })
+    ));
 }
 
 #[test]
@@ -133,9 +117,10 @@ fn what_is_refused() {
     refused(&[("", 2)], "no name");
     refused(&[("x", 0)], "has the size 0");
     refused(&[("x", u64::MAX), ("y", u64::MAX)], "over the limit of 262144");
+    assert!(Mesh::new((0_u64..).map(|axis| (format!("{axis}"), 1))).is_err());
 
     let refused = |spec: &[&[&str]], shape: &[u64], why: &str| {
-        let mesh = Mesh::new([("x", 2), ("y", 4)]).unwrap();
+        let mesh = Mesh::new([("x", 2), ("y", 4), ("one", 1)]).unwrap();
         let sharding = Sharding::new(mesh, &PartitionSpec::of_names(spec));
         let refusal = sharding
             .and_then(|sharding| sharding.shards(shape))
@@ -146,6 +131,12 @@ fn what_is_refused() {
     refused(&[&["z"]], &[8], "the mesh has no axis `z`");
     refused(&[&["x"], &["x"]], &[8, 8], "cuts an array twice");
     refused(&[&["x", "x"]], &[8], "cuts an array twice");
+    // As JAX has it (`DuplicateSpecError`), even an axis of one device.
+    refused(
+        &[&["one"], &["one"]],
+        &[8, 8],
+        "the axis `\"one\"` cuts an array twice",
+    );
     refused(
         &[&["x"], &["y"]],
         &[8],
@@ -158,23 +149,23 @@ fn what_is_refused() {
     );
 }
 
+/// Arrays and specs of any size cost no more than a named limit.
 #[test]
-fn bytes_that_do_not_fit() {
-    let sharding = Sharding::new(
-        Mesh::new([("x", 2)]).unwrap(),
-        &PartitionSpec::of_names(&[&["x"]]),
-    )
-    .unwrap();
-    let mut shard = sharding.shards(&[4]).unwrap().remove(1);
-    assert_eq!(slice(&[1, 2, 3, 4], &[4], 1, &shard).unwrap(), [3, 4]);
-    assert!(slice(&[1, 2, 3], &[4], 1, &shard).is_err());
-    assert!(slice(&[], &[u64::MAX, u64::MAX], 8, &shard).is_err());
-    assert!(assemble(&mut [0; 4], &[4], 1, &shard, &[1]).is_err());
-    shard.start[0] = 3;
-    assert_eq!(slice(&[1, 2, 3, 4], &[4], 1, &shard), Err(ShardingError::Outside));
-    shard.start[0] = u64::MAX;
-    assert_eq!(slice(&[1, 2, 3, 4], &[4], 1, &shard), Err(ShardingError::Outside));
-    // Nothing of nothing, whatever the other sizes are.
-    let empty = sharding.shards(&[0, u64::MAX]).unwrap();
-    assert_eq!(slice(&[], &[0, u64::MAX], 4, &empty[1]).unwrap(), [0_u8; 0]);
+fn sizes_are_limited() {
+    let many = Mesh::new([("x", 1 << 18)]).unwrap();
+    let sharding = Sharding::new(many.clone(), &PartitionSpec::of_names(&[&["x"]])).unwrap();
+    assert_eq!(sharding.shards(&[1 << 20]).unwrap().len(), 1 << 18);
+    let wide: Vec<u64> = vec![1 << 18; 64];
+    let refusal = sharding.shards(&wide).unwrap_err().to_string();
+    assert!(refusal.contains("over the limit of 4194304"), "{refusal}");
+    assert!(sharding.shard_shape(&[0; 65]).is_err());
+    assert!(Sharding::new(many.clone(), &PartitionSpec(vec![Vec::new(); 65])).is_err());
+    // The largest size that can be cut.
+    let last = sharding
+        .shards(&[u64::MAX - (1 << 18) + 1])
+        .unwrap()
+        .pop()
+        .unwrap();
+    assert_eq!(last.start[0] + last.shape[0], u64::MAX - (1 << 18) + 1);
+    assert!(sharding.shards(&[u64::MAX]).is_err());
 }
