@@ -68,7 +68,7 @@ impl Sharding {
     }
 
     /// Into how many parts a dimension is cut. Cuts do not overlap, so that there are no more than devices.
-    fn parts(&self, dimension: usize) -> u64 {
+    pub(crate) fn parts(&self, dimension: usize) -> u64 {
         let cuts = self.cuts.get(dimension).map_or(&[][..], Vec::as_slice);
         cuts.iter().map(|cut| cut.size).product()
     }
@@ -92,7 +92,7 @@ impl Sharding {
     }
 
     /// Whether the spec says nothing of dimensions that an array does not have.
-    fn check_rank(&self, shape: &[u64]) -> Result<(), ShardingError> {
+    pub(crate) fn check_rank(&self, shape: &[u64]) -> Result<(), ShardingError> {
         RANK.check(shape.len() as u64)?;
         if self.cuts.len() > shape.len() {
             return Err(ShardingError::Rank {
@@ -139,7 +139,7 @@ impl Sharding {
     }
 
     /// Which part of a dimension the device at a position holds.
-    fn part_of(&self, position: u64, dimension: usize) -> u64 {
+    pub(crate) fn part_of(&self, position: u64, dimension: usize) -> u64 {
         let cuts = self.cuts.get(dimension).map_or(&[][..], Vec::as_slice);
         cuts.iter().fold(0, |number, cut| {
             number * cut.size + cut.coordinate(&self.mesh, position)

@@ -11,16 +11,23 @@
 //! * Axes that a spec does not name hold copies.
 //! * Sizes are checked before they are multiplied; nothing here does IO, and no number that is passed makes it panic.
 //!
-//! Entry points: [`Sharding::new`], [`Sharding::shards`], [`slice()`], [`assemble`].
+//! Where the devices belong to several processes, [`ProcessSharding`] says what each process holds, and how its own data make an array
+//! (`jax.make_array_from_process_local_data`). Processes are numbers here.
+//!
+//! Entry points: [`Sharding::new`], [`Sharding::shards`], [`slice()`], [`assemble`], [`ProcessSharding::new`].
 
 mod bytes;
 mod error;
 mod layout;
 mod mesh;
+mod process;
+mod process_error;
 mod spec;
 
 pub use bytes::{assemble, slice};
 pub use error::ShardingError;
 pub use layout::{Shard, Sharding};
 pub use mesh::Mesh;
+pub use process::{ProcessGroup, ProcessSharding};
+pub use process_error::ProcessError;
 pub use spec::{AxisRef, PartitionSpec};

@@ -8,5 +8,6 @@
 mod bytes;
 mod corpus;
 mod mesh;
+mod processes;
 mod shardings;
 mod table;
