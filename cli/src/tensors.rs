@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artifact_core::blob::Blob;
 use artifact_engine::Buffer;
 use artifact_eval::tensor::Tensor;
-use artifact_ir::literal::Literal;
+use artifact_ir::literal::{Literal, extend_signs};
 use artifact_ir::types::{Dim, ElementType, TensorType};
 
 use crate::npy::{Array, ArrayReader, Header};
@@ -88,21 +88,10 @@ pub(crate) fn literal_of(reader: ArrayReader<impl Read>, ty: &TensorType) -> Res
     let ty = TensorType::of_static(&array.shape, ty.element.clone());
     let mut elements = reader.elements()?;
     if is_extension {
+        // The package `ml_dtypes` saves some of them so.
         extend_signs(storage, &mut elements);
     }
     Literal::dense(Arc::new(ty), Blob::new(elements)).map_err(|error| error.to_string())
-}
-
-/// Fills the bits of a byte that signed elements of fewer bits leave: the package `ml_dtypes` saves some of them as zeros.
-fn extend_signs(element: ElementType, elements: &mut [u8]) {
-    let bits = element.bits();
-    if bits >= 8 || !element.is_signed_integer() {
-        return;
-    }
-    let unused = 8 - bits;
-    for byte in elements.iter_mut().filter(|byte| **byte >> bits == 0) {
-        *byte = ((*byte << unused) as i8 >> unused) as u8;
-    }
 }
 
 /// The type of an array that tells it by itself: its elements are of a type that NumPy has.

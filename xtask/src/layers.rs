@@ -137,7 +137,6 @@ const LAYERS: &[Layer] = &[
         name: "artifact-engine-pjrt",
         uses: &[
             "artifact-core",
-            "artifact-dims",
             "artifact-ir",
             "artifact-refine",
             "artifact-eval",
@@ -145,7 +144,7 @@ const LAYERS: &[Layer] = &[
             "artifact-chlo",
             "artifact-engine",
         ],
-        tests_use: &["artifact-engine-reference"],
+        tests_use: &["artifact-dims", "artifact-engine-reference"],
     },
     Layer {
         name: "artifact-engine-cpu",

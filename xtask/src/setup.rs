@@ -95,7 +95,7 @@ impl Environment {
             return Ok(python);
         }
         println!(
-            "setup: installing {requirements} into {} (about 500 MB, once)",
+            "setup: installing {requirements} into {} (up to 1 GB, once)",
             venv.display()
         );
         process::run(

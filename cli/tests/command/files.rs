@@ -225,4 +225,20 @@ fn the_file_size_limit_is_an_error() {
     assert_eq!(scratch.names(), ["add.mlir"]);
     limited("unlimited", &arguments).expect(0);
     assert!(output.metadata().unwrap().len() > 1024);
+    // An archive of results that is too large says so once.
+    let results = "func.func @main() -> tensor<1000xi64> {
+      %0 = stablehlo.iota dim = 0 : tensor<1000xi64>
+      return %0 : tensor<1000xi64>
+    }";
+    let (program, output) = (scratch.file("iota.mlir", results), scratch.path("results.npz"));
+    let arguments = [
+        OsStr::new("run"),
+        program.as_ref(),
+        OsStr::new("--output"),
+        output.as_ref(),
+    ];
+    let ended = limited("1", &arguments).expect(3);
+    assert_eq!(ended.err.matches("File too large").count(), 1, "{}", ended.err);
+    assert!(!output.exists());
+    limited("unlimited", &arguments).expect(0);
 }

@@ -6,15 +6,12 @@ use artifact_dims::{Expr, Range, Scope, Variable};
 use artifact_engine::{ArgumentFact, CompileOptions, EngineError, ErrorKind, Plan, Program, ResidualValue};
 use artifact_ir::types::{Dim, TensorType, Type};
 use artifact_lower::{LowerOptions, lower};
-use artifact_refine::{Fact, RefineError, RefineProblem, Refined, refine};
+use artifact_refine::{Fact, RefineError, RefineProblem, Refined, holds_sizes, refine};
 
 use crate::error::{CpuError, CpuErrorKind};
 use crate::loaded;
 use crate::payload::{Body, Conditions, Payload};
 use crate::target::Target;
-
-/// Integer arguments of more elements are no sizes.
-const SIZES_MAX: u64 = 64;
 
 /// What must be known before a program is compiled: elements of small integer arguments, where sizes depend on them.
 pub(crate) fn residual(program: &Program) -> Result<Plan, EngineError> {
@@ -33,18 +30,6 @@ pub(crate) fn residual(program: &Program) -> Result<Plan, EngineError> {
         }
     }
     Ok(plan)
-}
-
-/// Whether an argument may hold sizes: few integers.
-fn holds_sizes(ty: &Type) -> bool {
-    let Some(tensor) = ty.as_tensor() else {
-        return false;
-    };
-    let is_integer = tensor
-        .element
-        .as_plain()
-        .is_some_and(|element| element.is_integer() || element.is_boolean());
-    is_integer && tensor.element_count().is_some_and(|count| count <= SIZES_MAX)
 }
 
 /// Compiles a program.

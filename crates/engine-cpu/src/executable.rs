@@ -7,7 +7,7 @@ use std::time::Duration;
 use artifact_core::entity::EntityId as _;
 use artifact_cpu_routine::pool::Pool;
 use artifact_dims::Assignment;
-use artifact_engine::completion::Completion;
+use artifact_engine::completion::{self, Completion};
 use artifact_engine::{
     Argument, Buffer, EngineError, ErrorKind, Executable, ExecuteOptions, Report, Signature, Value, Watch,
 };
@@ -202,13 +202,7 @@ impl Executable for CpuExecutable {
         results: &'a mut Vec<Value>,
         options: &'a ExecuteOptions,
     ) -> Completion<'a> {
-        Box::pin(async move {
-            let report = self.run(arguments, results, options);
-            if report.is_err() {
-                results.clear();
-            }
-            report
-        })
+        completion::at_once(results, |results| self.run(arguments, results, options))
     }
 }
 

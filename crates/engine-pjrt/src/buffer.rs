@@ -17,8 +17,6 @@ use crate::sys;
 pub struct DeviceBuffer {
     client: Arc<Client>,
     pointer: *mut sys::Buffer,
-    /// Host memory that it may be a view of.
-    _host: Option<Arc<dyn AsRef<[u8]> + Send + Sync>>,
 }
 
 // SAFETY: a buffer may be used from any thread.
@@ -34,7 +32,8 @@ impl fmt::Debug for DeviceBuffer {
 
 impl DeviceBuffer {
     /// An array of elements in host memory: dense, row-major, a byte for each element of fewer bits. Where the device is the host,
-    /// it is that memory and no copy, if it is aligned as the plugin wants it; it is kept for as long as that may be.
+    /// it is that memory and no copy, if it is aligned as the plugin wants it. It is held until the plugin is done with it, which may be
+    /// after the buffer is gone.
     ///
     /// # Errors
     /// An element type that PJRT does not have, and what the plugin says.
@@ -53,25 +52,21 @@ impl DeviceBuffer {
         copy.dim_count = dims.len();
         copy.semantics = sys::IMMUTABLE_ZERO_COPY;
         copy.device = device.pointer;
-        // SAFETY: the memory is kept by what is made, and never written.
+        // SAFETY: the memory is there for as long as the event holds it, and never written.
         unsafe { client.api().call(&mut copy) }?;
-        // SAFETY: the event is this call's own. Nobody waits for it: the memory lives as long as the buffer.
-        drop(unsafe { Event::new(client.api(), copy.done_with_host_buffer) });
+        // SAFETY: the event is this call's own.
+        let done = unsafe { Event::new(client.api(), copy.done_with_host_buffer) };
+        done.hold(Box::new(host));
         Ok(Self {
             client: Arc::clone(client),
             pointer: copy.buffer,
-            _host: Some(host),
         })
     }
 
     /// # Safety
     /// The pointer is a buffer of the client that nobody else destroys.
     pub(crate) const unsafe fn new(client: Arc<Client>, pointer: *mut sys::Buffer) -> Self {
-        Self {
-            client,
-            pointer,
-            _host: None,
-        }
+        Self { client, pointer }
     }
 
     pub(crate) const fn pointer(&self) -> *mut sys::Buffer {

@@ -31,7 +31,7 @@ pub struct Client {
     platform: String,
     platform_version: String,
     /// What the callbacks of the plugin point to: it goes after the client.
-    key_values: Option<Box<Arc<dyn KeyValueStore>>>,
+    _key_values: Option<Box<Arc<dyn KeyValueStore>>>,
 }
 
 // SAFETY: a client may be used from any thread, by several at once (`pjrt_c_api.h`; `PjRtClient` is thread-safe).
@@ -86,7 +86,7 @@ impl Client {
             devices: Vec::new(),
             platform: String::new(),
             platform_version: String::new(),
-            key_values,
+            _key_values: key_values,
         };
         client.platform = client.platform_name()?;
         client.platform_version = client.find_platform_version()?;
@@ -118,12 +118,6 @@ impl Client {
     #[must_use]
     pub fn platform_version(&self) -> &str {
         &self.platform_version
-    }
-
-    /// Whether it was given somewhere to meet other processes.
-    #[must_use]
-    pub const fn has_key_values(&self) -> bool {
-        self.key_values.is_some()
     }
 
     fn platform_name(&self) -> Result<String, PjrtError> {

@@ -1,5 +1,7 @@
 //! Options of a compile, as XLA takes them (`xla/pjrt/proto/compile_options.proto`).
 
+use std::collections::BTreeMap;
+
 use prost::Message as _;
 
 /// How a program is spread over devices.
@@ -9,6 +11,9 @@ pub struct CompileOptions {
     pub replicas: u32,
     /// Devices that run one copy together: what `sdy` shardings divide arrays among.
     pub partitions: u32,
+    /// Whether values of narrow floats may keep more precision between operations (`xla_allow_excess_precision`, which XLA allows
+    /// unless it is told otherwise).
+    pub excess_precision: bool,
 }
 
 impl Default for CompileOptions {
@@ -16,6 +21,7 @@ impl Default for CompileOptions {
         Self {
             replicas: 1,
             partitions: 1,
+            excess_precision: false,
         }
     }
 }
@@ -34,8 +40,12 @@ impl CompileOptions {
             allow_spmd_sharding_propagation_to_output: vec![false],
             use_shardy_partitioner: is_partitioned,
         };
+        let excess_precision = OptionOverride {
+            bool_field: Some(self.excess_precision),
+        };
         CompileOptionsMessage {
             executable_build_options: Some(build),
+            env_option_overrides: [("xla_allow_excess_precision".to_owned(), excess_precision)].into(),
         }
         .encode_to_vec()
     }
@@ -46,6 +56,15 @@ impl CompileOptions {
 struct CompileOptionsMessage {
     #[prost(message, optional, tag = "3")]
     executable_build_options: Option<ExecutableBuildOptions>,
+    #[prost(btree_map = "string, message", tag = "7")]
+    env_option_overrides: BTreeMap<String, OptionOverride>,
+}
+
+/// `OptionOverrideProto`: one field of several, of which only flags are used.
+#[derive(Clone, PartialEq, prost::Message)]
+struct OptionOverride {
+    #[prost(bool, optional, tag = "2")]
+    bool_field: Option<bool>,
 }
 
 /// `ExecutableBuildOptionsProto`.
@@ -78,7 +97,14 @@ mod tests {
             .chain(minus_one)
             .chain([0x20, 1, 0x28, 1, 0x62, 1, 0])
             .collect();
-        let expected: Vec<u8> = [0x1a, build.len() as u8].into_iter().chain(build).collect();
+        let name = b"xla_allow_excess_precision";
+        let excess = [0x0a, name.len() as u8]
+            .into_iter()
+            .chain(*name)
+            .chain([0x12, 2, 0x10, 0]);
+        let excess: Vec<u8> = excess.collect();
+        let build = [0x1a, build.len() as u8].into_iter().chain(build);
+        let expected: Vec<u8> = build.chain([0x3a, excess.len() as u8]).chain(excess).collect();
         assert_eq!(CompileOptions::default().encode(), expected);
         let four = CompileOptions {
             partitions: 4,
@@ -86,6 +112,6 @@ mod tests {
         };
         let encoded = four.encode();
         assert!(encoded.windows(4).any(|bytes| bytes == [0x28, 4, 0x30, 1]));
-        assert!(encoded.ends_with(&[0x98, 1, 1]));
+        assert!(encoded.windows(3).any(|bytes| bytes == [0x98, 1, 1]));
     }
 }

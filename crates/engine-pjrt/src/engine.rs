@@ -10,6 +10,7 @@ use artifact_engine::{
 
 use crate::client::{Client, ClientSettings};
 use crate::compile_options::CompileOptions as XlaOptions;
+use crate::error::{PjrtError, RESOURCE_EXHAUSTED};
 use crate::payload::Payload;
 use crate::plugin::Plugin;
 use crate::run::PjrtExecutable;
@@ -43,6 +44,14 @@ impl PjrtEngine {
             plugin: Arc::clone(plugin),
             client,
         })
+    }
+}
+
+/// What a plugin does not compile is a verified program: another engine may.
+fn not_compiled(error: PjrtError) -> EngineError {
+    match error.code {
+        RESOURCE_EXHAUSTED => error.into(),
+        _ => EngineError::unsupported("the plugin does not compile the program").because(error),
     }
 }
 
@@ -94,13 +103,20 @@ impl Engine for PjrtEngine {
                 "the plugin compiles for `{here}`, and not for `{wanted}`"
             )));
         }
+        if !options.contraction {
+            let what = "XLA joins products and sums where it likes, and cannot be told not to";
+            return Err(EngineError::unsupported(what));
+        }
         let portable = program::portable(program, &self.plugin)?;
+        let xla_options = XlaOptions {
+            excess_precision: options.excess_precision,
+            ..XlaOptions::default()
+        };
         let source = program.entry_function().source;
-        let refused = |error| EngineError::from(error).at(source);
         let loaded = self
             .client
-            .compile(&portable.bytecode, &XlaOptions::default())
-            .map_err(refused)?;
+            .compile(&portable.bytecode, &xla_options)
+            .map_err(|error| not_compiled(error).at(source))?;
         let payload = Payload {
             arguments: portable.arguments,
             results: portable.results,

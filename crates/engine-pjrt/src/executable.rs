@@ -137,7 +137,9 @@ impl LoadedExecutable {
             .into_iter()
             .map(|event| unsafe { Event::new(self.client.api(), event) })
             .collect();
-        events.iter().try_for_each(Event::wait)?;
+        // All of them, so that nothing runs any more when the first error is told.
+        let ends: Vec<Result<(), PjrtError>> = events.iter().map(Event::wait).collect();
+        ends.into_iter().collect::<Result<(), _>>()?;
         Ok(outputs)
     }
 

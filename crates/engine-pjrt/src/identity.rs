@@ -91,11 +91,13 @@ fn processor() -> Digest {
     use std::arch::x86_64::__cpuid_count;
     let mut hasher = Hasher::in_domain(MACHINE);
     // The first leaf has, in its second register, the number of the core that it runs on.
-    let leaves: [(u32, u32, [bool; 4]); 7] = [
+    let leaves: [(u32, u32, [bool; 4]); 8] = [
         (0, 0, [false, true, true, true]),
         (1, 0, [true, false, true, true]),
         (7, 0, [false, true, true, true]),
         (7, 1, [true, true, true, true]),
+        // The second register is the size of the registers that the system has enabled: AVX-512 may be there and off.
+        (0xd, 0, [true, true, true, true]),
         (0xd, 1, [true, false, false, false]),
         (0x19, 0, [false, true, false, false]),
         (0x8000_0001, 0, [false, false, true, true]),

@@ -3,23 +3,19 @@
 use std::sync::Arc;
 
 use artifact_chlo::{Form, legalize};
-use artifact_dims::Scope;
 use artifact_engine::{
     ArgumentFact, EngineError, ErrorKind, Plan, Program, ResidualDimension, ResidualValue,
 };
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::module::{FunctionId, Module, Visibility};
 use artifact_ir::types::{Dim, TensorType, Type};
-use artifact_refine::{Fact, RefineError, RefineProblem, Refined, refine};
+use artifact_refine::{Fact, RefineError, RefineProblem, Refined, holds_sizes, refine};
 use artifact_stablehlo::bytecode::{self, WriteOptions};
 use artifact_stablehlo::vhlo::Version;
 
 use crate::expectations::{self, Expectations};
 use crate::named_value::NamedValue;
 use crate::plugin::Plugin;
-
-/// Integer arguments of more elements are no sizes.
-const SIZES_MAX: u64 = 64;
 
 /// XLA compiles static programs: every size must be a number, and what sizes are computed from must be known.
 pub(crate) fn plan(program: &Program) -> Result<Plan, EngineError> {
@@ -50,27 +46,14 @@ fn residual_values(program: &Program) -> Result<Vec<ResidualValue>, EngineError>
     let Some(unknown) = refined.unknown.first() else {
         return Ok(Vec::new());
     };
-    let may_be_sizes = |fact: &ArgumentFact| fact.value.is_none() && holds_sizes(&fact.ty);
+    let arguments = program.arguments().iter().enumerate();
+    let may_be_sizes = arguments.filter(|(_, fact)| fact.value.is_none() && holds_sizes(&fact.ty));
     let residual = |(argument, _): (usize, &ArgumentFact)| ResidualValue {
         argument,
         reason: unknown.reason.clone(),
         source: unknown.source,
     };
-    let arguments = program.arguments().iter().enumerate();
-    Ok(arguments
-        .filter(|(_, fact)| may_be_sizes(fact))
-        .map(residual)
-        .collect())
-}
-
-/// Whether an argument may hold sizes: few integers.
-fn holds_sizes(ty: &Type) -> bool {
-    let tensor = ty.as_tensor();
-    tensor.is_some_and(|tensor| {
-        let element = tensor.element.as_plain();
-        element.is_some_and(|element| element.is_integer() || element.is_boolean())
-            && tensor.element_count().is_some_and(|count| count <= SIZES_MAX)
-    })
+    Ok(may_be_sizes.map(residual).collect())
 }
 
 fn refined(program: &Program) -> Result<Refined, EngineError> {
@@ -79,8 +62,7 @@ fn refined(program: &Program) -> Result<Refined, EngineError> {
         None => Fact::of_type(fact.ty.clone()),
     };
     let facts: Vec<Fact> = program.arguments().iter().map(fact).collect();
-    let scope: &Scope = program.scope();
-    refine(program.module(), program.entry(), &facts, scope).map_err(|error| stopped(&error))
+    refine(program.module(), program.entry(), &facts, program.scope()).map_err(|error| stopped(&error))
 }
 
 fn stopped(error: &RefineError) -> EngineError {
@@ -179,17 +161,12 @@ fn static_array(ty: &Type) -> Result<Arc<TensorType>, EngineError> {
 /// The version that a plugin says it reads; the newest that is known here where it says none, or a newer one.
 fn version(plugin: &Plugin) -> Version {
     let said = match plugin.attributes().get("stablehlo_current_version") {
-        Some(NamedValue::Numbers(parts)) => match parts[..] {
-            [major, minor, patch] => [major, minor, patch]
-                .map(|part| u16::try_from(part).ok())
-                .into_iter()
-                .collect::<Option<Vec<u16>>>(),
-            _ => None,
-        },
-        _ => None,
+        Some(NamedValue::Numbers(parts)) => parts.as_slice(),
+        _ => &[],
     };
-    match said.as_deref() {
-        Some([major, minor, patch]) => Version::new(*major, *minor, *patch).min(Version::CURRENT),
+    let part = |at: usize| said.get(at).and_then(|part| u16::try_from(*part).ok());
+    match (part(0), part(1), part(2)) {
+        (Some(major), Some(minor), Some(patch)) => Version::new(major, minor, patch).min(Version::CURRENT),
         _ => Version::CURRENT,
     }
 }

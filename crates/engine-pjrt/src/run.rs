@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use artifact_engine::completion::Completion;
+use artifact_engine::completion::{self, Completion};
 use artifact_engine::{
     Argument, Buffer, EngineError, ErrorKind, Executable, ExecuteOptions, Profile, ProfileStep, Report,
     Signature, Value, Watch, Work,
 };
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::types::{ElementType, TensorType, Type};
+use artifact_ir::literal::extend_signs;
+use artifact_ir::types::{TensorType, Type};
 
 use crate::buffer::DeviceBuffer;
 use crate::client::{Client, Device};
-use crate::error::PjrtError;
 use crate::executable::LoadedExecutable;
 use crate::expectations::Expectations;
 use crate::payload::Payload;
@@ -25,7 +25,7 @@ pub(crate) struct PjrtExecutable {
     signature: Signature,
     results: Vec<Arc<TensorType>>,
     expectations: Option<Expectations>,
-    /// Bytes of the arguments and the results together.
+    /// Bytes of the arguments, the results and what is compared together.
     bytes: u64,
 }
 
@@ -50,7 +50,11 @@ impl PjrtExecutable {
             let what = format!("the compiled module is damaged: {has} results, and it says {says}");
             return Err(EngineError::incompatible(what));
         }
-        let all = payload.arguments.iter().chain(&payload.results);
+        let judged = payload
+            .expectations
+            .iter()
+            .flat_map(|expectations| &expectations.operands);
+        let all = payload.arguments.iter().chain(&payload.results).chain(judged);
         let bytes = all.filter_map(|ty| ty.byte_count()).fold(0, u64::saturating_add);
         let types = |types: &[Arc<TensorType>]| types.iter().map(|ty| Type::Tensor(Arc::clone(ty))).collect();
         Ok(Self {
@@ -90,7 +94,7 @@ impl PjrtExecutable {
         let borrowed: Vec<&DeviceBuffer> = inputs.iter().collect();
         // Nothing is given away: the program says of no argument that it may be.
         let kept: Vec<i64> = (0..inputs.len() as i64).collect();
-        let outputs = self.loaded.execute(&[borrowed], &kept).map_err(failed)?;
+        let outputs = self.loaded.execute(&[borrowed], &kept)?;
         watch.check()?;
         let outputs = outputs.into_iter().next().unwrap_or_default();
         let mut before = std::mem::take(results).into_iter();
@@ -165,31 +169,17 @@ fn fetched(
         None => Buffer::zeros(ty),
     }
     .map_err(no_memory)?;
-    let (rank, buffer_element) = (buffer.ty().rank(), buffer.ty().element.storage());
+    let (rank, element) = (buffer.ty().rank(), buffer.ty().element.storage());
     if buffer.bytes().is_empty() {
         return Ok(buffer);
     }
     let bytes = buffer
         .bytes_mut()
         .ok_or_else(|| EngineError::internal("new memory is shared"))?;
-    output.read(rank, bytes).map_err(failed)?;
-    extend_signs(buffer_element, bytes);
+    output.read(rank, bytes)?;
+    // A plugin leaves zeros beside elements of fewer bits.
+    extend_signs(element, bytes);
     Ok(buffer)
-}
-
-/// Fills the bits of a byte that signed elements of fewer bits leave: a plugin leaves zeros there.
-fn extend_signs(element: ElementType, bytes: &mut [u8]) {
-    if element.bits() >= 8 || !element.is_signed_integer() {
-        return;
-    }
-    let unused = 8 - element.bits();
-    for byte in bytes {
-        *byte = ((*byte << unused).cast_signed() >> unused).cast_unsigned();
-    }
-}
-
-fn failed(error: PjrtError) -> EngineError {
-    EngineError::from(error)
 }
 
 fn profile(start: Instant, bytes: u64) -> Profile {
@@ -219,12 +209,6 @@ impl Executable for PjrtExecutable {
         results: &'a mut Vec<Value>,
         options: &'a ExecuteOptions,
     ) -> Completion<'a> {
-        Box::pin(async move {
-            let report = self.run(arguments, results, options);
-            if report.is_err() {
-                results.clear();
-            }
-            report
-        })
+        completion::at_once(results, |results| self.run(arguments, results, options))
     }
 }

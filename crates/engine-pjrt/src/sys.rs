@@ -8,7 +8,7 @@
 //! it: a plugin that knows a few fields more finds them there as null, which is what they are when nobody uses them.
 //!
 //! Invariants: every struct is `repr(C)` and starts with [`Header`]; the number in [`Arguments::FUNCTION`] is the function's
-//! position in the table; `since` is the minor version with which a function, or the last of its fields, came.
+//! position in the table. All functions are older than the oldest version that is used; a field that is not says its minor version.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -48,12 +48,11 @@ pub(crate) type GetApi = unsafe extern "C" fn() -> *const Api;
 /// What stands in the table. Those that return nothing leave what the caller ignores.
 pub(crate) type Call = unsafe extern "C" fn(*mut c_void) -> *mut Error;
 
-/// A function: its place in the table, its name, and the minor version with which it came.
+/// A function: its place in the table, and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Function {
     pub(crate) place: usize,
     pub(crate) name: &'static str,
-    pub(crate) since: c_int,
 }
 
 /// What every struct begins with.
@@ -104,9 +103,9 @@ opaque! {
     SerializedExecutable;
 }
 
-/// A struct of arguments: `Name = place "function" since { fields }`. `new` makes one with everything but the size zero.
+/// A struct of arguments: `Name = place "function" { fields }`. `new` makes one with everything but the size zero.
 macro_rules! arguments {
-    ($($(#[$meta:meta])* $name:ident = $place:literal $function:literal $since:literal {
+    ($($(#[$meta:meta])* $name:ident = $place:literal $function:literal {
         $($field:ident: $ty:ty,)*
     })*) => {$(
         $(#[$meta])*
@@ -129,46 +128,46 @@ macro_rules! arguments {
 
         // SAFETY: the fields are those of the header of the C API, in order.
         unsafe impl Arguments for $name {
-            const FUNCTION: Function = Function { place: $place, name: $function, since: $since };
+            const FUNCTION: Function = Function { place: $place, name: $function };
         }
     )*};
 }
 
 arguments! {
     /// Returns nothing.
-    ErrorDestroy = 0 "PJRT_Error_Destroy" 0 {
+    ErrorDestroy = 0 "PJRT_Error_Destroy" {
         error: *mut Error,
     }
     /// Returns nothing. The message lives as long as the error.
-    ErrorMessage = 1 "PJRT_Error_Message" 0 {
+    ErrorMessage = 1 "PJRT_Error_Message" {
         error: *const Error,
         message: *const c_char,
         message_size: usize,
     }
-    ErrorGetCode = 2 "PJRT_Error_GetCode" 0 {
+    ErrorGetCode = 2 "PJRT_Error_GetCode" {
         error: *const Error,
         code: c_int,
     }
-    PluginInitialize = 3 "PJRT_Plugin_Initialize" 0 {}
+    PluginInitialize = 3 "PJRT_Plugin_Initialize" {}
     /// The attributes live as long as the process.
-    PluginAttributes = 4 "PJRT_Plugin_Attributes" 0 {
+    PluginAttributes = 4 "PJRT_Plugin_Attributes" {
         attributes: *const NamedValue,
         count: usize,
     }
-    EventDestroy = 5 "PJRT_Event_Destroy" 0 {
+    EventDestroy = 5 "PJRT_Event_Destroy" {
         event: *mut Event,
     }
-    EventAwait = 8 "PJRT_Event_Await" 0 {
+    EventAwait = 8 "PJRT_Event_Await" {
         event: *mut Event,
     }
     /// The callback owns the error that it gets.
-    EventOnReady = 9 "PJRT_Event_OnReady" 0 {
+    EventOnReady = 9 "PJRT_Event_OnReady" {
         event: *mut Event,
         callback: Option<unsafe extern "C" fn(*mut Error, *mut c_void)>,
         user_argument: *mut c_void,
     }
     /// 0.61: `kv_try_get`.
-    ClientCreate = 10 "PJRT_Client_Create" 61 {
+    ClientCreate = 10 "PJRT_Client_Create" {
         options: *const NamedValue,
         option_count: usize,
         kv_get: Option<unsafe extern "C" fn(*mut KvGet) -> *mut Error>,
@@ -179,35 +178,35 @@ arguments! {
         kv_try_get: Option<unsafe extern "C" fn(*mut KvTryGet) -> *mut Error>,
         kv_try_get_argument: *mut c_void,
     }
-    ClientDestroy = 11 "PJRT_Client_Destroy" 0 {
+    ClientDestroy = 11 "PJRT_Client_Destroy" {
         client: *mut Client,
     }
     /// The name lives as long as the client.
-    ClientPlatformName = 12 "PJRT_Client_PlatformName" 0 {
+    ClientPlatformName = 12 "PJRT_Client_PlatformName" {
         client: *mut Client,
         name: *const c_char,
         name_size: usize,
     }
     /// The version lives as long as the client.
-    ClientPlatformVersion = 14 "PJRT_Client_PlatformVersion" 0 {
+    ClientPlatformVersion = 14 "PJRT_Client_PlatformVersion" {
         client: *mut Client,
         version: *const c_char,
         version_size: usize,
     }
     /// The list lives as long as the client.
-    ClientAddressableDevices = 16 "PJRT_Client_AddressableDevices" 0 {
+    ClientAddressableDevices = 16 "PJRT_Client_AddressableDevices" {
         client: *mut Client,
         devices: *const *mut Device,
         count: usize,
     }
-    ClientCompile = 20 "PJRT_Client_Compile" 0 {
+    ClientCompile = 20 "PJRT_Client_Compile" {
         client: *mut Client,
         program: *const Program,
         options: *const c_char,
         options_size: usize,
         executable: *mut LoadedExecutable,
     }
-    ClientBufferFromHostBuffer = 22 "PJRT_Client_BufferFromHostBuffer" 0 {
+    ClientBufferFromHostBuffer = 22 "PJRT_Client_BufferFromHostBuffer" {
         client: *mut Client,
         data: *const c_void,
         element: c_int,
@@ -222,43 +221,43 @@ arguments! {
         done_with_host_buffer: *mut Event,
         buffer: *mut Buffer,
     }
-    DeviceDescriptionId = 23 "PJRT_DeviceDescription_Id" 0 {
+    DeviceDescriptionId = 23 "PJRT_DeviceDescription_Id" {
         description: *mut DeviceDescription,
         id: c_int,
     }
     /// The kind lives as long as the device.
-    DeviceDescriptionKind = 26 "PJRT_DeviceDescription_Kind" 0 {
+    DeviceDescriptionKind = 26 "PJRT_DeviceDescription_Kind" {
         description: *mut DeviceDescription,
         kind: *const c_char,
         kind_size: usize,
     }
-    DeviceGetDescription = 29 "PJRT_Device_GetDescription" 0 {
+    DeviceGetDescription = 29 "PJRT_Device_GetDescription" {
         device: *mut Device,
         description: *mut DeviceDescription,
     }
-    ExecutableDestroy = 40 "PJRT_Executable_Destroy" 0 {
+    ExecutableDestroy = 40 "PJRT_Executable_Destroy" {
         executable: *mut Executable,
     }
-    ExecutableNumOutputs = 44 "PJRT_Executable_NumOutputs" 0 {
+    ExecutableNumOutputs = 44 "PJRT_Executable_NumOutputs" {
         executable: *mut Executable,
         count: usize,
     }
     /// The bytes live until the deleter is called with what backs them.
-    ExecutableSerialize = 49 "PJRT_Executable_Serialize" 0 {
+    ExecutableSerialize = 49 "PJRT_Executable_Serialize" {
         executable: *const Executable,
         bytes: *const c_char,
         byte_count: usize,
         backing: *mut SerializedExecutable,
         deleter: Option<unsafe extern "C" fn(*mut SerializedExecutable)>,
     }
-    LoadedExecutableDestroy = 50 "PJRT_LoadedExecutable_Destroy" 0 {
+    LoadedExecutableDestroy = 50 "PJRT_LoadedExecutable_Destroy" {
         executable: *mut LoadedExecutable,
     }
-    LoadedExecutableGetExecutable = 51 "PJRT_LoadedExecutable_GetExecutable" 0 {
+    LoadedExecutableGetExecutable = 51 "PJRT_LoadedExecutable_GetExecutable" {
         loaded: *mut LoadedExecutable,
         executable: *mut Executable,
     }
-    LoadedExecutableExecute = 55 "PJRT_LoadedExecutable_Execute" 0 {
+    LoadedExecutableExecute = 55 "PJRT_LoadedExecutable_Execute" {
         executable: *mut LoadedExecutable,
         options: *mut ExecuteOptions,
         argument_lists: *const *const *mut Buffer,
@@ -269,7 +268,7 @@ arguments! {
         execute_device: *mut Device,
     }
     /// 0.71: options that override those of the executable.
-    ExecutableDeserializeAndLoad = 56 "PJRT_Executable_DeserializeAndLoad" 0 {
+    ExecutableDeserializeAndLoad = 56 "PJRT_Executable_DeserializeAndLoad" {
         client: *mut Client,
         bytes: *const c_char,
         byte_count: usize,
@@ -277,20 +276,20 @@ arguments! {
         options: *const c_char,
         options_size: usize,
     }
-    BufferDestroy = 58 "PJRT_Buffer_Destroy" 0 {
+    BufferDestroy = 58 "PJRT_Buffer_Destroy" {
         buffer: *mut Buffer,
     }
-    BufferElementType = 59 "PJRT_Buffer_ElementType" 0 {
+    BufferElementType = 59 "PJRT_Buffer_ElementType" {
         buffer: *mut Buffer,
         element: c_int,
     }
     /// The sizes live as long as the buffer.
-    BufferDimensions = 60 "PJRT_Buffer_Dimensions" 0 {
+    BufferDimensions = 60 "PJRT_Buffer_Dimensions" {
         buffer: *mut Buffer,
         dims: *const i64,
         dim_count: usize,
     }
-    BufferToHostBuffer = 70 "PJRT_Buffer_ToHostBuffer" 0 {
+    BufferToHostBuffer = 70 "PJRT_Buffer_ToHostBuffer" {
         source: *mut Buffer,
         host_layout: *mut MemoryLayout,
         destination: *mut c_void,

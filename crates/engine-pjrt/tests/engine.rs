@@ -186,6 +186,59 @@ fn elements_of_fewer_bits_take_a_byte_each() {
     }
 }
 
+/// Every second float between 1 and 1 + 2^-7 is no bfloat16.
+const NARROWED: &str = "
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xbf16>
+  %1 = stablehlo.convert %0 : (tensor<4xbf16>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}";
+
+#[test]
+fn options_are_kept_or_refused() {
+    let Some(engine) = engine() else { return };
+    let options = CompileOptions::for_engine(&*engine);
+    let program = program(NARROWED);
+    let x = Value::from(Buffer::of_numbers(&[4], &[1.001_953_1_f32; 4]).unwrap());
+    let first = |excess_precision| {
+        let options = CompileOptions {
+            excess_precision,
+            ..options.clone()
+        };
+        let module = engine.compile(&program, &options).unwrap();
+        let executable = engine.load(&module).unwrap();
+        let outcome = executable.call(&mut [Argument::from(&x)], &ExecuteOptions::default());
+        numbers(&outcome.unwrap().results[0])[0]
+    };
+    assert_eq!(first(false), 1.0);
+    // What may be kept need not be: XLA's CPU plugin rounds all the same.
+    assert!([1.0, 1.001_953_1].contains(&first(true)));
+    let apart = CompileOptions {
+        contraction: false,
+        ..options
+    };
+    assert_eq!(
+        engine.compile(&program, &apart).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
+}
+
+#[test]
+fn what_is_not_compiled() {
+    let Some(engine) = engine() else { return };
+    let options = CompileOptions::for_engine(&*engine);
+    let refused = |program: &Program| engine.compile(program, &options).unwrap_err();
+    let foreign = "
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.custom_call @nobody_has_it(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }";
+    let error = refused(&program(foreign));
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("nobody_has_it"), "{cause}");
+}
+
 #[test]
 fn modules_of_others_are_refused() {
     let Some(engine) = engine() else { return };

@@ -113,14 +113,17 @@ fn the_plugin_says_what_it_is() {
 }
 
 #[test]
-fn a_client_takes_a_store() {
+fn a_client_of_several_processes_takes_a_store() {
     let Some(path) = plugin_path() else { return };
     let settings = ClientSettings {
         key_values: Some(Arc::new(InMemory::default())),
         ..ClientSettings::default()
     };
     let client = Client::new(&Plugin::open(&path).unwrap(), &settings).unwrap();
-    assert!(client.has_key_values());
+    let executable = client
+        .compile(PROGRAM.as_bytes(), &CompileOptions::default())
+        .unwrap();
+    check_runs(&executable);
 }
 
 #[test]

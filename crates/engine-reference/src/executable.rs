@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use artifact_engine::completion::Completion;
+use artifact_engine::completion::{self, Completion};
 use artifact_engine::{
     Argument, CheckFailure, EngineError, ErrorKind, Executable, ExecuteOptions, Profile, Report, Signature,
     Value, Watch,
@@ -137,13 +137,7 @@ impl Executable for ReferenceExecutable {
         results: &'a mut Vec<Value>,
         options: &'a ExecuteOptions,
     ) -> Completion<'a> {
-        Box::pin(async move {
-            let report = self.run(arguments, results, options);
-            if report.is_err() {
-                results.clear();
-            }
-            report
-        })
+        completion::at_once(results, |results| self.run(arguments, results, options))
     }
 }
 

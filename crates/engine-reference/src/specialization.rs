@@ -9,10 +9,7 @@ use artifact_eval::scalar::Scalar;
 use artifact_eval::tensor::Tensor;
 use artifact_ir::module::{FunctionId, Module};
 use artifact_ir::types::{TensorType, Type};
-use artifact_refine::{Condition, Element, Fact, RefineError, RefineProblem, Refined, refine};
-
-/// Tensors with more elements are no shapes.
-const SIZES_MAX: usize = 64;
+use artifact_refine::{Condition, Element, Fact, RefineError, RefineProblem, Refined, holds_sizes, refine};
 
 /// Static programs that are kept, the ones that were used last.
 const KEPT_MAX: usize = 16;
@@ -89,7 +86,7 @@ impl Specializations {
 
 fn fact(input: &Value) -> Fact {
     let known = match input {
-        Value::Tensor(tensor) if tensor.len() <= SIZES_MAX => elements(tensor),
+        Value::Tensor(tensor) if holds_sizes(&input.ty()) => elements(tensor),
         _ => None,
     };
     Fact {

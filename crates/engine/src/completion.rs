@@ -8,10 +8,19 @@ use std::thread::{self, Thread};
 
 use crate::error::EngineError;
 use crate::executable::Report;
+use crate::value::Value;
 
 /// A call that is under way. Dropping it before its end gives up the results, and may block until nothing that the call borrowed is
 /// used any more.
 pub type Completion<'a> = Pin<Box<dyn Future<Output = Result<Report, EngineError>> + Send + 'a>>;
+
+/// A call that runs in the thread that first asks for its end. After an error there are no results.
+pub fn at_once<'a>(
+    results: &'a mut Vec<Value>,
+    run: impl FnOnce(&mut Vec<Value>) -> Result<Report, EngineError> + Send + 'a,
+) -> Completion<'a> {
+    Box::pin(async move { run(results).inspect_err(|_| results.clear()) })
+}
 
 /// Wakes the thread that waits.
 struct Unpark(Thread);

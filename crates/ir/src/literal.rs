@@ -237,6 +237,18 @@ fn integer(storage: ElementType, bytes: &[u8]) -> i64 {
     i64::from_le_bytes(wide)
 }
 
+/// Fills the bits of a byte that signed elements of fewer bits leave, where they are zero. Other elements stay as they are.
+pub fn extend_signs(element: ElementType, elements: &mut [u8]) {
+    let bits = element.bits();
+    if bits >= 8 || !element.is_signed_integer() {
+        return;
+    }
+    let unused = 8 - bits;
+    for byte in elements.iter_mut().filter(|byte| **byte >> bits == 0) {
+        *byte = ((*byte << unused) as i8 >> unused) as u8;
+    }
+}
+
 fn check_length(expected: u64, bytes: &[u8]) -> Result<(), LiteralError> {
     let actual = bytes.len() as u64;
     if expected == actual {

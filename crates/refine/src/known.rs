@@ -5,10 +5,13 @@ use std::sync::Arc;
 use artifact_core::blob::Blob;
 use artifact_dims::{Constraint, Expr};
 use artifact_ir::literal::Literal;
-use artifact_ir::types::{ElementType, TensorType};
+use artifact_ir::types::{ElementType, TensorType, Type};
 
 /// Tensors with more elements are data and no shapes.
 pub(crate) const ELEMENTS_MAX: usize = 256;
+
+/// Arguments with more elements hold no sizes.
+const SIZES_MAX: usize = 64;
 
 /// A condition on dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -93,6 +96,14 @@ impl Element {
 
 /// All elements of a tensor of static shape, in row-major order.
 pub type Known = Arc<[Element]>;
+
+/// Whether an argument may hold sizes, so that they follow where its elements are known: few integers or booleans. A longer list is
+/// followed where it is a constant, but a program that is refined for one such argument seldom serves another.
+#[must_use]
+pub fn holds_sizes(ty: &Type) -> bool {
+    let count = ty.as_tensor().and_then(|tensor| is_followed(tensor));
+    count.is_some_and(|count| count <= SIZES_MAX)
+}
 
 /// Whether a tensor is one whose elements are followed: integers or booleans, few, and of static shape.
 pub(crate) fn is_followed(ty: &TensorType) -> Option<usize> {

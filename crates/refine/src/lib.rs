@@ -41,6 +41,6 @@ pub use arithmetic::Obligation;
 pub use assertion::Assertion;
 pub use error::{RefineError, RefineProblem};
 pub use fact::Fact;
-pub use known::{Condition, Element, Known};
+pub use known::{Condition, Element, Known, holds_sizes};
 pub use refined::{Refined, UnknownShape, refine};
 pub use requirement::Requirement;

@@ -46,7 +46,7 @@ pub(crate) fn schedule(kernel: &Kernel, evaluated: &mut Vec<Evaluated>) -> Progr
         times,
         slots,
         homes: HashMap::new(),
-        repeated: BTreeSet::new(),
+        repeated: HashMap::new(),
         constants: Vec::new(),
         evaluated,
     };
@@ -126,8 +126,8 @@ struct Scheduler<'a> {
     slots: Vec<Slot>,
     /// Where values are that outlive their pass, or are made by a reduction.
     homes: HashMap<InstrId, usize>,
-    /// Values that are computed again in later passes, instead of being kept for them.
-    repeated: BTreeSet<(Time, InstrId)>,
+    /// Values that are computed again in each pass that uses them, instead of being kept for the later ones.
+    repeated: HashMap<InstrId, BTreeSet<Time>>,
     constants: Vec<Vec<u8>>,
     evaluated: &'a mut Vec<Evaluated>,
 }
@@ -193,7 +193,7 @@ impl Scheduler<'_> {
                 continue;
             }
             if self.is_cheap(id) {
-                self.repeated.extend(uses.into_iter().map(|time| (time, id)));
+                self.repeated.insert(id, uses);
                 continue;
             }
             let is_reduce = matches!(instr.kind, InstrKind::Reduce { .. });
@@ -269,11 +269,10 @@ struct Pass<'s, 'a> {
 
 impl<'s, 'a> Pass<'s, 'a> {
     fn new(scheduler: &'s mut Scheduler<'a>, time: Time, level: Level) -> Self {
-        let is_repeated = |id: InstrId| scheduler.repeated.iter().any(|(_, repeated)| *repeated == id);
         let is_own = |(id, instr): &(InstrId, &Instr)| {
-            let is_due = match is_repeated(*id) {
-                true => scheduler.repeated.contains(&(time, *id)),
-                false => scheduler.times[id.index()] == time,
+            let is_due = match scheduler.repeated.get(id) {
+                Some(uses) => uses.contains(&time),
+                None => scheduler.times[id.index()] == time,
             };
             is_due && !matches!(instr.kind, InstrKind::Input(_) | InstrKind::Constant(_))
         };
