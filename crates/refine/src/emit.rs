@@ -9,7 +9,7 @@ use artifact_ir::literal::Literal;
 use artifact_ir::module::{
     BlockId, Body, Function, FunctionId, Module, NewOperation, OpId, ValueId, ValueList, Visibility,
 };
-use artifact_ir::op::{Constant, Control, Creation, DynamicSlice, Op, Shape, Slice, Testing};
+use artifact_ir::op::{Call, Constant, Control, Creation, DynamicSlice, Op, Shape, Slice, Testing};
 use artifact_ir::types::{TensorType, Type};
 
 use crate::analysis::Instance;
@@ -180,6 +180,10 @@ impl Emission<'_> {
                 let target = &mut self.body.ops[id];
                 (target.op, target.operands, target.attributes) =
                     (form.op, form.operands.into(), form.attributes);
+                if let Some(callee) = form.region {
+                    self.region_of_call(id, callee);
+                }
+                let target = &mut self.body.ops[id];
                 if target.op.spec().is_some_and(|spec| spec.regions.max == Some(0)) {
                     target.regions.clear();
                 }
@@ -237,6 +241,26 @@ impl Emission<'_> {
         op.op = Shape::DynamicSlice(DynamicSlice { slice_sizes }).into();
         op.operands = operands;
         true
+    }
+
+    /// Gives a reduction the region that calls a function: with a scalar of each operand's element type, twice over.
+    fn region_of_call(&mut self, id: OpId, callee: SymbolRef) {
+        let op = &self.body.ops[id];
+        let (location, operands) = (op.location, op.operands.clone());
+        let inits = &operands[operands.len() / 2..];
+        let types: Vec<Type> = inits.iter().map(|init| self.body.ty(*init).clone()).collect();
+        let region = self.body.add_region(id);
+        let block = self.body.add_block(region);
+        let arguments: Vec<ValueId> = types
+            .iter()
+            .chain(&types)
+            .map(|ty| self.body.add_argument(block, ty.clone(), location))
+            .collect();
+        let call = NewOperation::new(Control::Call(Call { callee }), arguments);
+        let call = self.body.add_op(block, call, types);
+        let results = self.body.ops[call].results.clone();
+        let terminator = NewOperation::new(Control::Return, results);
+        self.body.add_op(block, terminator, Vec::new());
     }
 
     /// Puts a constant in place of a value that is the same for all sizes.

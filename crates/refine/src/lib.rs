@@ -23,6 +23,7 @@ mod arithmetic;
 mod assertion;
 mod compact;
 mod decide;
+mod dynamic_call;
 mod elementwise;
 mod emit;
 mod error;

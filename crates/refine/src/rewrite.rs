@@ -1,7 +1,7 @@
 //! Operations with shape operands, once the shapes are numbers: the operations with attributes that say the same.
 
 use artifact_core::entity::EntityId as _;
-use artifact_ir::attribute::{Attribute, NamedAttributes, Padding};
+use artifact_ir::attribute::{Attribute, NamedAttributes, Padding, SymbolRef};
 use artifact_ir::module::{Operation, ValueId};
 use artifact_ir::op::{
     BroadcastInDim, Constant, Contraction, Control, Creation, CustomCall, DimensionSize, Gather, Indexing,
@@ -9,6 +9,7 @@ use artifact_ir::op::{
 };
 use artifact_ir::types::{TensorType, Type};
 
+use crate::dynamic_call::{self, static_call};
 use crate::fact::Fact;
 use crate::shape_operands;
 
@@ -30,6 +31,8 @@ pub(crate) struct Form {
     pub(crate) op: Op,
     pub(crate) operands: Vec<ValueId>,
     pub(crate) attributes: NamedAttributes,
+    /// The function that its region calls, where it is to have one.
+    pub(crate) region: Option<SymbolRef>,
 }
 
 impl Rewritten {
@@ -38,6 +41,7 @@ impl Rewritten {
             op: op.into(),
             operands: operands.to_vec(),
             attributes,
+            region: None,
         }))
     }
 }
@@ -60,7 +64,21 @@ pub(crate) fn rewrite(op: &Operation, facts: &[Fact]) -> Rewritten {
         return Rewritten::Kept;
     }
     if let Op::Control(Control::CustomCall(call)) = &op.op {
-        return without_shape_operands(op, call);
+        return match static_call(op, call, facts) {
+            Some(known) => {
+                let mut attributes = op.attributes.clone();
+                for own in [shape_operands::NAME, dynamic_call::RNG_ALGORITHM] {
+                    attributes.remove(own);
+                }
+                Rewritten::Other(Box::new(Form {
+                    op: known.op,
+                    operands: op.operands[..known.operands].to_vec(),
+                    attributes,
+                    region: known.region,
+                }))
+            }
+            None => without_shape_operands(op, call),
+        };
     }
     let operands: Vec<&Fact> = op.operands.iter().map(fact).collect();
     if let Op::Shape(Shape::SetDimensionSize(size)) = &op.op {
@@ -192,6 +210,7 @@ fn without_shape_operands(op: &Operation, call: &CustomCall) -> Rewritten {
         op: Control::CustomCall(Box::new(call)).into(),
         operands: operands.map(|(_, value)| *value).collect(),
         attributes,
+        region: None,
     };
     Rewritten::Other(Box::new(form))
 }
