@@ -1,6 +1,6 @@
 //! Calls of a plugin's functions: the table, with every error as a value.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -44,6 +44,19 @@ impl Api {
     /// Whether the table is as long as its version says, as far as it is looked at here.
     pub(crate) fn has(&self, function: Function) -> bool {
         self.function(function).is_some()
+    }
+
+    /// The extension of a number, if the plugin has it. It stays where it is.
+    pub(crate) fn extension(&self, kind: c_int) -> Option<*mut c_void> {
+        let mut extension = self.header().extension_start.cast::<sys::Extension>();
+        // SAFETY: each is an extension or null.
+        while let Some(found) = unsafe { extension.as_ref() } {
+            if found.kind == kind {
+                return Some(extension.cast::<c_void>());
+            }
+            extension = found.next;
+        }
+        None
     }
 
     fn function(&self, function: Function) -> Option<Call> {

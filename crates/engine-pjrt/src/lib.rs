@@ -25,6 +25,7 @@ mod error;
 mod event;
 mod executable;
 mod expectations;
+mod ffi;
 mod identity;
 pub mod key_value;
 mod named_value;

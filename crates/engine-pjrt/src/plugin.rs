@@ -12,6 +12,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use crate::api::{Api, list};
 use crate::elf;
 use crate::error::PluginError;
+use crate::ffi;
 use crate::named_value::NamedValue;
 use crate::sys::{self, Arguments, Function, GetApi, MAJOR, MINOR_KNOWN, MINOR_MIN};
 
@@ -85,6 +86,7 @@ impl Plugin {
         check(&api).map_err(refuse)?;
         // SAFETY: the function takes nothing.
         unsafe { api.call(&mut sys::PluginInitialize::new()) }.map_err(|error| refuse(error.to_string()))?;
+        ffi::register(api);
         Ok(Self {
             path: path.to_owned(),
             api,

@@ -42,6 +42,15 @@ pub(crate) struct ApiVersion {
     pub(crate) minor: c_int,
 }
 
+/// `PJRT_Extension_Base`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Extension {
+    pub(crate) struct_size: usize,
+    pub(crate) kind: c_int,
+    pub(crate) next: *mut Extension,
+}
+
 /// `GetPjrtApi`.
 pub(crate) type GetApi = unsafe extern "C" fn() -> *const Api;
 

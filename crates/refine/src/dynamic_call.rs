@@ -5,9 +5,14 @@
 use artifact_core::entity::EntityId as _;
 use artifact_ir::attribute::{Attribute, Padding, StablehloAttribute, SymbolRef};
 use artifact_ir::module::{Operation, ValueId};
-use artifact_ir::op::{Chlo, Creation, CustomCall, Op, ReduceWindow, Reduction, RngBitGenerator, TopK};
+use artifact_ir::op::{
+    Chlo, Control, Creation, CustomCall, Op, ReduceWindow, Reduction, RngBitGenerator, TopK,
+};
 
 use crate::fact::Fact;
+
+/// Where JAX keeps the options of a typed custom call.
+const OPTIONS: &str = "mhlo.backend_config";
 
 /// The discardable attribute of `dynamic_rng_bit_generator` that is one of the operation's own.
 pub(crate) const RNG_ALGORITHM: &str = "rng_algorithm";
@@ -17,6 +22,8 @@ pub(crate) struct StaticCall {
     pub(crate) op: Op,
     /// How many operands it keeps.
     pub(crate) operands: usize,
+    /// Discardable attributes that it has in place of the call's.
+    pub(crate) attributes: Vec<(&'static str, Attribute)>,
     /// The function that is the operation's region.
     pub(crate) region: Option<SymbolRef>,
 }
@@ -27,6 +34,7 @@ pub(crate) fn static_call(op: &Operation, call: &CustomCall, facts: &[Fact]) -> 
     let numbers = |index: usize| fact(op.operands.get(index)?).numbers();
     match call.call_target_name.as_str()? {
         "stablehlo.dynamic_reduce_window" => reduce_window(op, call, numbers),
+        "stablehlo.dynamic_approx_top_k" => approx_top_k(op, call, numbers),
         "stablehlo.dynamic_rng_bit_generator" => {
             let Some(Attribute::Stablehlo(StablehloAttribute::RngAlgorithm(rng_algorithm))) =
                 op.attributes.get(RNG_ALGORITHM)
@@ -52,6 +60,7 @@ impl StaticCall {
         Self {
             op: op.into(),
             operands: 1,
+            attributes: Vec::new(),
             region: None,
         }
     }
@@ -77,6 +86,30 @@ fn reduce_window(
     Some(StaticCall {
         op: Reduction::ReduceWindow(Box::new(window)).into(),
         operands: first,
+        attributes: Vec::new(),
         region: Some(call.called_computations.first()?.clone()),
+    })
+}
+
+/// Arrays, as many initial values, k and the shapes of the results: a call that has k as an option.
+fn approx_top_k(
+    op: &Operation,
+    call: &CustomCall,
+    numbers: impl Fn(usize) -> Option<Vec<i64>>,
+) -> Option<StaticCall> {
+    let operands = 2 * op.results.len();
+    let [k] = numbers(operands)?[..] else { return None };
+    let mut options = match op.attributes.get(OPTIONS) {
+        Some(Attribute::Dictionary(options)) => options.clone(),
+        _ => return None,
+    };
+    options.insert("top_k", Attribute::i64(k));
+    let mut call = call.clone();
+    call.call_target_name = "ApproxTopK".into();
+    Some(StaticCall {
+        op: Control::CustomCall(Box::new(call)).into(),
+        operands,
+        attributes: vec![(OPTIONS, Attribute::Dictionary(options))],
+        region: None,
     })
 }

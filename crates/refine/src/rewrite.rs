@@ -70,6 +70,9 @@ pub(crate) fn rewrite(op: &Operation, facts: &[Fact]) -> Rewritten {
                 for own in [shape_operands::NAME, dynamic_call::RNG_ALGORITHM] {
                     attributes.remove(own);
                 }
+                for (name, attribute) in known.attributes {
+                    attributes.insert(name, attribute);
+                }
                 Rewritten::Other(Box::new(Form {
                     op: known.op,
                     operands: op.operands[..known.operands].to_vec(),
