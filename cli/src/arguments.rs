@@ -257,6 +257,9 @@ pub(crate) struct UpgradeArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// Most devices of a run: those of a large node, many times over.
+const DEVICES_MAX: i64 = 1 << 10;
+
 /// Bytes of values that a program may hold unless told otherwise.
 const VALUE_BYTES_MAX: u64 = 8 << 30;
 
@@ -375,6 +378,9 @@ pub(crate) struct EngineArguments {
     /// what ARTIFACT_ENGINE says, else `cpu`
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<EngineName>,
+    /// Run a program on so many devices together, each on its part of the arrays, as the shardings of the program say
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=DEVICES_MAX), default_value_t = 1)]
+    pub(crate) devices: u32,
     /// Let the values of a program take at most so many bytes (by default 8 GiB)
     #[arg(long, visible_alias = "max-bytes", value_name = "BYTES", default_value_t = VALUE_BYTES_MAX, allow_negative_numbers = true)]
     pub(crate) memory_limit: u64,

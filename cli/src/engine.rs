@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artifact_engine::{Engine, EngineError, ErrorKind, ExecuteOptions};
+use artifact_engine::{CompileOptions, Engine, EngineError, ErrorKind, ExecuteOptions};
 use artifact_engine_cpu::{CpuEngine, Settings};
 use artifact_engine_pjrt::{ClientSettings, PjrtEngine, Plugin};
 use artifact_engine_reference::ReferenceEngine;
@@ -16,8 +16,14 @@ use crate::failure::{Failure, Outcome};
 const DEFAULT: EngineName = EngineName::Cpu;
 
 /// The one place that knows the engines.
-fn make(name: &EngineName, perf_map: bool) -> Result<Arc<dyn Engine>, EngineError> {
+fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine>, EngineError> {
+    let EngineArguments {
+        perf_map, devices, ..
+    } = *arguments;
     match name {
+        EngineName::Cpu | EngineName::Reference if devices > 1 => Err(EngineError::unsupported(
+            "it has one device, and --devices asks for more",
+        )),
         EngineName::Cpu => {
             let settings = Settings {
                 perf_map,
@@ -31,7 +37,8 @@ fn make(name: &EngineName, perf_map: bool) -> Result<Arc<dyn Engine>, EngineErro
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
         EngineName::Pjrt(path) => {
             let plugin = Plugin::open(&plugin_path(path.as_deref())?)?;
-            Ok(Arc::new(PjrtEngine::new(&plugin, &ClientSettings::default())?))
+            let settings = ClientSettings::default();
+            Ok(Arc::new(PjrtEngine::with_devices(&plugin, &settings, devices)?))
         }
     }
 }
@@ -59,9 +66,13 @@ pub(crate) fn session(arguments: &EngineArguments) -> Outcome<Session> {
         Some(name) => name.clone(),
         None => from_environment()?.unwrap_or(DEFAULT),
     };
-    let engine = make(&name, arguments.perf_map)
+    let engine = make(&name, arguments)
         .map_err(|error| Failure::engine(format!("the engine `{name}` is not available")).because(&error))?;
-    Ok(Session::new(engine))
+    let options = CompileOptions {
+        partitions: arguments.devices,
+        ..CompileOptions::for_engine(&*engine)
+    };
+    Ok(Session::with_options(engine, options))
 }
 
 /// What `ARTIFACT_ENGINE` says; a variable that is empty says nothing.

@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         }
     };
     survive_file_size_limit();
+    quiet_plugins();
     let json = arguments.command.is_json();
     let worker = std::thread::Builder::new()
         .stack_size(STACK_BYTES)
@@ -92,6 +93,24 @@ fn main() -> ExitCode {
 fn survive_file_size_limit() {
     // Nobody reads the flag: the error of the write says it. Where no handler can be had, it is as it was.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
+/// Lets PJRT plugins log what ends the process and nothing else, unless the user asks for more: what went wrong is in the errors
+/// that they return.
+fn quiet_plugins() {
+    const LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
+    const FATAL: &str = "3";
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this binary reads the environment, once, and passes on what it says"
+    )]
+    if std::env::var_os(LEVEL).is_none() {
+        #[expect(unsafe_code, reason = "plugins read this from the environment alone")]
+        // SAFETY: no other thread runs yet.
+        unsafe {
+            std::env::set_var(LEVEL, FATAL);
+        }
+    }
 }
 
 fn execute(command: Command) -> Outcome<Exit> {

@@ -116,7 +116,12 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "artifact-engine",
-        uses: &["artifact-core", "artifact-dims", "artifact-ir"],
+        uses: &[
+            "artifact-core",
+            "artifact-dims",
+            "artifact-ir",
+            "artifact-sharding",
+        ],
         tests_use: &[],
     },
     Layer {
@@ -140,6 +145,7 @@ const LAYERS: &[Layer] = &[
             "artifact-ir",
             "artifact-refine",
             "artifact-eval",
+            "artifact-sharding",
             "artifact-stablehlo",
             "artifact-chlo",
             "artifact-engine",

@@ -116,7 +116,7 @@ impl Engine for CpuEngine {
     }
 
     fn features(&self) -> Features {
-        Features::new()
+        Features::of_own_operations()
     }
 
     fn plan(&self, program: &Program, _options: &CompileOptions) -> Result<Plan, EngineError> {
@@ -127,6 +127,7 @@ impl Engine for CpuEngine {
         let target = Target::find(options.target.name()).ok_or_else(|| {
             EngineError::unsupported(format!("the engine `cpu` has no target `{}`", options.target))
         })?;
+        options.check_one_device()?;
         let payload = compile::compile(program, target, options)?.encode()?;
         Ok(CompiledModule::new(
             self,

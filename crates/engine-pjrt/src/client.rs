@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::api::{Api, bytes, list, text};
 use crate::compile_options::CompileOptions;
@@ -30,6 +30,8 @@ pub struct Client {
     devices: Vec<Device>,
     platform: String,
     platform_version: String,
+    /// Held while several devices run a program together: two of them at once could each wait for devices that the other has.
+    together: Mutex<()>,
     /// What the callbacks of the plugin point to: it goes after the client.
     _key_values: Option<Box<Arc<dyn KeyValueStore>>>,
 }
@@ -86,6 +88,7 @@ impl Client {
             devices: Vec::new(),
             platform: String::new(),
             platform_version: String::new(),
+            together: Mutex::new(()),
             _key_values: key_values,
         };
         client.platform = client.platform_name()?;
@@ -100,6 +103,11 @@ impl Client {
 
     pub(crate) const fn pointer(&self) -> *mut sys::Client {
         self.pointer
+    }
+
+    /// Held while several devices run a program together.
+    pub(crate) const fn together(&self) -> &Mutex<()> {
+        &self.together
     }
 
     /// The devices that this process can use.

@@ -11,15 +11,16 @@ use artifact_engine::{
 use crate::client::{Client, ClientSettings};
 use crate::compile_options::CompileOptions as XlaOptions;
 use crate::error::{PjrtError, RESOURCE_EXHAUSTED};
+use crate::named_value::NamedValue;
 use crate::payload::Payload;
 use crate::plugin::Plugin;
 use crate::run::PjrtExecutable;
 use crate::{identity, program};
 
-/// One device of a plugin as an engine.
+/// A plugin as an engine.
 ///
-/// Programs are compiled for known sizes and by XLA's defaults; they are called on the first device. Expectations of a program
-/// (`check.*`) in its entry are judged by the evaluator; tokens and tuples are not supported, and a call that runs is not stopped.
+/// Programs are compiled for known sizes and by XLA's defaults, for one device or for several that divide its arrays; global arrays
+/// go in and come out. Expectations of a program (`check.*`) in its entry are judged by the evaluator. A call that runs is not stopped.
 #[derive(Debug)]
 pub struct PjrtEngine {
     plugin: Arc<Plugin>,
@@ -34,10 +35,36 @@ impl PjrtEngine {
     /// # Errors
     /// Unavailable when the plugin makes no client: without a driver, or a device.
     pub fn new(plugin: &Arc<Plugin>, settings: &ClientSettings) -> Result<Self, EngineError> {
-        let client = Client::new(plugin, settings).map_err(|error| {
-            let what = format!("the plugin {} makes no client", plugin.path().display());
-            EngineError::new(ErrorKind::Unavailable, what).because(error)
-        })?;
+        Self::of_client(plugin, client(plugin, settings)?)
+    }
+
+    /// An engine of a plugin with so many devices: where the platform is the CPU, as many as are asked for.
+    ///
+    /// # Errors
+    /// As for [`PjrtEngine::new`], and when there are fewer devices.
+    pub fn with_devices(
+        plugin: &Arc<Plugin>,
+        settings: &ClientSettings,
+        devices: u32,
+    ) -> Result<Self, EngineError> {
+        const COUNT: &str = "cpu_device_count";
+        let mut found = client(plugin, settings)?;
+        let is_enough = |client: &Client| client.devices().len() >= devices as usize;
+        if !is_enough(&found) && found.platform() == "cpu" && !settings.options.contains_key(COUNT) {
+            let mut settings = settings.clone();
+            let count = NamedValue::Number(i64::from(devices));
+            settings.options.insert(COUNT.to_owned(), count);
+            found = client(plugin, &settings)?;
+        }
+        if !is_enough(&found) {
+            let (has, path) = (found.devices().len(), plugin.path().display());
+            let what = format!("{devices} devices are asked for, and the plugin {path} has {has}");
+            return Err(EngineError::new(ErrorKind::Unavailable, what));
+        }
+        Self::of_client(plugin, found)
+    }
+
+    fn of_client(plugin: &Arc<Plugin>, client: Arc<Client>) -> Result<Self, EngineError> {
         Ok(Self {
             toolchain: identity::toolchain(plugin, &client)?,
             target: identity::target(&client)?,
@@ -45,6 +72,13 @@ impl PjrtEngine {
             client,
         })
     }
+}
+
+fn client(plugin: &Plugin, settings: &ClientSettings) -> Result<Arc<Client>, EngineError> {
+    Client::new(plugin, settings).map_err(|error| {
+        let what = format!("the plugin {} makes no client", plugin.path().display());
+        EngineError::new(ErrorKind::Unavailable, what).because(error)
+    })
 }
 
 /// What a plugin does not compile is a verified program: another engine may.
@@ -107,8 +141,15 @@ impl Engine for PjrtEngine {
             let what = "XLA joins products and sums where it likes, and cannot be told not to";
             return Err(EngineError::unsupported(what));
         }
-        let portable = program::portable(program, &self.plugin)?;
+        let (partitions, devices) = (options.partitions, self.client.devices().len());
+        if partitions == 0 || partitions as usize > devices {
+            let what =
+                format!("{partitions} devices cannot run a program together where there are {devices}");
+            return Err(EngineError::new(ErrorKind::Unavailable, what));
+        }
+        let portable = program::portable(program, &self.plugin, self.client.platform(), partitions)?;
         let xla_options = XlaOptions {
+            partitions,
             excess_precision: options.excess_precision,
             ..XlaOptions::default()
         };
@@ -118,8 +159,7 @@ impl Engine for PjrtEngine {
             .compile(&portable.bytecode, &xla_options)
             .map_err(|error| not_compiled(error).at(source))?;
         let payload = Payload {
-            arguments: portable.arguments,
-            results: portable.results,
+            interface: portable.interface,
             expectations: portable.expectations,
             executable: Blob::new(loaded.serialize()?),
         };

@@ -1,10 +1,11 @@
 //! A loaded executable.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
+use crate::api::list;
 use crate::buffer::DeviceBuffer;
-use crate::client::Client;
+use crate::client::{Client, Device};
 use crate::error::{INVALID_ARGUMENT, PjrtError};
 use crate::event::Event;
 use crate::sys::{self, Arguments as _};
@@ -14,6 +15,7 @@ pub struct LoadedExecutable {
     client: Arc<Client>,
     pointer: *mut sys::LoadedExecutable,
     outputs: usize,
+    devices: Vec<*mut sys::Device>,
 }
 
 // SAFETY: an executable may be used from any thread, by several at once.
@@ -51,6 +53,7 @@ impl LoadedExecutable {
             client,
             pointer,
             outputs: 0,
+            devices: Vec::new(),
         };
         let mut count = sys::ExecutableNumOutputs::new();
         {
@@ -60,7 +63,18 @@ impl LoadedExecutable {
             unsafe { loaded.client.api().call(&mut count) }?;
         }
         loaded.outputs = count.count;
+        loaded.devices = loaded.find_devices()?;
         Ok(loaded)
+    }
+
+    fn find_devices(&self) -> Result<Vec<*mut sys::Device>, PjrtError> {
+        let mut arguments = sys::LoadedExecutableAddressableDevices::new();
+        arguments.executable = self.pointer;
+        // SAFETY: the executable is there, and the list lives as long.
+        unsafe {
+            self.client.api().call(&mut arguments)?;
+            Ok(list(arguments.devices, arguments.count).to_vec())
+        }
     }
 
     fn unloaded(&self) -> Result<Unloaded<'_>, PjrtError> {
@@ -78,6 +92,14 @@ impl LoadedExecutable {
     #[must_use]
     pub const fn outputs(&self) -> usize {
         self.outputs
+    }
+
+    /// The devices that run it, in the order in which [`LoadedExecutable::execute`] takes their arguments.
+    #[must_use]
+    pub fn devices(&self) -> Vec<&Device> {
+        let all = self.client.devices();
+        let device = |pointer: &*mut sys::Device| all.iter().find(|device| device.pointer == *pointer);
+        self.devices.iter().filter_map(device).collect()
     }
 
     /// The client that it is of.
@@ -129,6 +151,11 @@ impl LoadedExecutable {
         execute.argument_count = count;
         execute.output_lists = output_lists.as_ptr();
         execute.device_complete_events = events.as_mut_ptr();
+        let several = arguments.len() > 1;
+        let _together = several.then(|| {
+            let lock = self.client.together().lock();
+            lock.unwrap_or_else(PoisonError::into_inner)
+        });
         // SAFETY: all lists live until the call returns, and have as many elements as are said.
         unsafe { self.client.api().call(&mut execute) }?;
         let outputs = outputs.into_iter().map(|list| self.buffers(list)).collect();

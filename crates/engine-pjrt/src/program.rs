@@ -1,21 +1,21 @@
 //! From a program to bytecode that a plugin reads.
 
-use std::sync::Arc;
-
 use artifact_chlo::{Form, legalize};
 use artifact_engine::{
     ArgumentFact, EngineError, ErrorKind, Plan, Program, ResidualDimension, ResidualValue,
 };
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::module::{FunctionId, Module, Visibility};
-use artifact_ir::types::{Dim, TensorType, Type};
+use artifact_ir::module::Module;
+use artifact_ir::types::Dim;
 use artifact_refine::{Fact, RefineError, RefineProblem, Refined, holds_sizes, refine};
 use artifact_stablehlo::bytecode::{self, WriteOptions};
 use artifact_stablehlo::vhlo::Version;
 
 use crate::expectations::{self, Expectations};
+use crate::interface::Interface;
 use crate::named_value::NamedValue;
 use crate::plugin::Plugin;
+use crate::{entry, loops};
 
 /// XLA compiles static programs: every size must be a number, and what sizes are computed from must be known.
 pub(crate) fn plan(program: &Program) -> Result<Plan, EngineError> {
@@ -77,16 +77,20 @@ fn stopped(error: &RefineError) -> EngineError {
 #[derive(Debug)]
 pub(crate) struct Portable {
     pub(crate) bytecode: Vec<u8>,
-    pub(crate) arguments: Vec<Arc<TensorType>>,
-    pub(crate) results: Vec<Arc<TensorType>>,
+    pub(crate) interface: Interface,
     pub(crate) expectations: Option<Expectations>,
 }
 
-/// Makes the portable bytecode of a static program, in the version that a plugin reads.
+/// Makes the portable bytecode of a static program for so many devices of a platform, in the version that a plugin reads.
 ///
 /// # Errors
 /// Invalid input where a size is open, unsupported for values that are no arrays, and for what the version does not have.
-pub(crate) fn portable(program: &Program, plugin: &Plugin) -> Result<Portable, EngineError> {
+pub(crate) fn portable(
+    program: &Program,
+    plugin: &Plugin,
+    platform: &str,
+    partitions: u32,
+) -> Result<Portable, EngineError> {
     let Refined {
         mut module,
         entry,
@@ -100,62 +104,35 @@ pub(crate) fn portable(program: &Program, plugin: &Plugin) -> Result<Portable, E
         );
         return Err(EngineError::invalid_input(what).at(unknown.source));
     }
-    make_main(&mut module, entry)?;
-    let own = module.functions[entry].results.len();
+    if platform == "cpu" {
+        loops::refuse_applied(&module)?;
+    }
+    let interface = Interface::of(&module, entry, partitions)?;
+    entry::make_main(&mut module, entry)?;
     let expectations = expectations::take(&mut module, entry)?;
-    let function = &module.functions[entry];
-    let types = |parameters: &[artifact_ir::module::Parameter]| -> Result<Vec<_>, EngineError> {
-        parameters
-            .iter()
-            .map(|parameter| static_array(&parameter.ty))
-            .collect()
-    };
-    let (arguments, results) = (types(&function.arguments)?, types(&function.results[..own])?);
-    let version = version(plugin);
-    let no_form = "the program has no form in the portable bytecode that the plugin reads";
-    legalize(
-        &mut module,
-        Form::for_vhlo(version.major.into(), version.minor.into()),
-    )
-    .map_err(|error| EngineError::unsupported(no_form).at(error.source).because(error))?;
-    let options = WriteOptions {
-        version,
-        ..WriteOptions::default()
-    };
-    let bytecode = bytecode::write(&module, &options)
-        .map_err(|error| EngineError::unsupported(no_form).because(error))?;
+    let entry = entry::of_arrays(&mut module, entry);
+    if partitions > 1 {
+        entry::fix_shardings(&mut module, entry, partitions);
+    }
     Ok(Portable {
-        bytecode: bytecode.to_vec(),
-        arguments,
-        results,
+        bytecode: bytecode_for(plugin, &mut module)?,
+        interface,
         expectations,
     })
 }
 
-/// XLA starts with the public function `main`.
-///
-/// # Errors
-/// Unsupported when another function has the name: who calls that one calls it by the name.
-fn make_main(module: &mut Module, entry: FunctionId) -> Result<(), EngineError> {
-    const MAIN: &str = "main";
-    if &*module.functions[entry].name != MAIN && !module.rename_function(entry, MAIN) {
-        let what = "XLA starts with the function `main`, and the program has another one of that name";
-        return Err(EngineError::unsupported(what));
-    }
-    module.functions[entry].visibility = Visibility::Public;
-    Ok(())
-}
-
-fn static_array(ty: &Type) -> Result<Arc<TensorType>, EngineError> {
-    match ty {
-        Type::Tensor(tensor) if tensor.is_static() => Ok(Arc::clone(tensor)),
-        Type::Tensor(_) => Err(EngineError::invalid_input(format!(
-            "XLA compiles static programs, and {ty} is open"
-        ))),
-        _ => Err(EngineError::unsupported(format!(
-            "a value of type {ty} cannot be passed through a plugin"
-        ))),
-    }
+fn bytecode_for(plugin: &Plugin, module: &mut Module) -> Result<Vec<u8>, EngineError> {
+    let version = version(plugin);
+    let no_form = "the program has no form in the portable bytecode that the plugin reads";
+    legalize(module, Form::for_vhlo(version.major.into(), version.minor.into()))
+        .map_err(|error| EngineError::unsupported(no_form).at(error.source).because(error))?;
+    let options = WriteOptions {
+        version,
+        ..WriteOptions::default()
+    };
+    let bytecode = bytecode::write(module, &options)
+        .map_err(|error| EngineError::unsupported(no_form).because(error))?;
+    Ok(bytecode.to_vec())
 }
 
 /// The version that a plugin says it reads; the newest that is known here where it says none, or a newer one.

@@ -10,20 +10,24 @@ use artifact_engine::{
 };
 use artifact_ir::diagnostic::SourceOffset;
 use artifact_ir::literal::extend_signs;
-use artifact_ir::types::{TensorType, Type};
+use artifact_ir::types::TensorType;
+use artifact_sharding::{ShardingError, assemble, slice};
 
 use crate::buffer::DeviceBuffer;
 use crate::client::{Client, Device};
 use crate::executable::LoadedExecutable;
 use crate::expectations::Expectations;
+use crate::interface::{Interface, put_together, taken_apart};
 use crate::payload::Payload;
+use crate::placement::Placement;
 
-/// An executable of one device behind the port.
+/// An executable behind the port.
 #[derive(Debug)]
 pub(crate) struct PjrtExecutable {
     loaded: LoadedExecutable,
     signature: Signature,
-    results: Vec<Arc<TensorType>>,
+    arguments: Vec<Placement>,
+    results: Vec<Placement>,
     expectations: Option<Expectations>,
     /// Bytes of the arguments, the results and what is compared together.
     bytes: u64,
@@ -40,32 +44,29 @@ impl AsRef<[u8]> for Host {
 
 impl PjrtExecutable {
     pub(crate) fn new(loaded: LoadedExecutable, payload: Payload) -> Result<Self, EngineError> {
-        let judged = payload
-            .expectations
-            .as_ref()
-            .map_or(0, |expectations| expectations.operands.len());
-        let says = payload.results.len() + judged;
-        if loaded.outputs() != says {
-            let has = loaded.outputs();
-            let what = format!("the compiled module is damaged: {has} results, and it says {says}");
-            return Err(EngineError::incompatible(what));
-        }
-        let judged = payload
-            .expectations
-            .iter()
-            .flat_map(|expectations| &expectations.operands);
-        let all = payload.arguments.iter().chain(&payload.results).chain(judged);
-        let bytes = all.filter_map(|ty| ty.byte_count()).fold(0, u64::saturating_add);
-        let types = |types: &[Arc<TensorType>]| types.iter().map(|ty| Type::Tensor(Arc::clone(ty))).collect();
+        let Payload {
+            interface,
+            expectations,
+            ..
+        } = payload;
+        let judged = expectations.as_ref().map_or(&[][..], |known| &known.operands);
+        let Interface {
+            signature,
+            partitions,
+            arguments,
+            results,
+            ..
+        } = interface;
+        check_counts(&loaded, results.len() + judged.len(), partitions)?;
+        let arrays = arguments.iter().chain(&results).map(|placement| &placement.ty);
+        let bytes = arrays.chain(judged).filter_map(|ty| ty.byte_count());
         Ok(Self {
+            bytes: bytes.fold(0, u64::saturating_add),
             loaded,
-            signature: Signature {
-                arguments: types(&payload.arguments),
-                results: types(&payload.results),
-            },
-            results: payload.results,
-            expectations: payload.expectations,
-            bytes,
+            arguments,
+            results,
+            signature,
+            expectations,
         })
     }
 
@@ -83,35 +84,27 @@ impl PjrtExecutable {
         self.check_limits(options)?;
         let watch = Watch::start(options);
         let start = Instant::now();
-        let device = self.client().devices().first();
-        let device =
-            device.ok_or_else(|| EngineError::new(ErrorKind::Unavailable, "the client has no device"))?;
-        let inputs: Vec<DeviceBuffer> = arguments
-            .iter_mut()
-            .map(|argument| self.input(argument, device))
-            .collect::<Result<_, _>>()?;
         watch.check()?;
-        let borrowed: Vec<&DeviceBuffer> = inputs.iter().collect();
+        let inputs = self.inputs(arguments)?;
+        let borrowed: Vec<Vec<&DeviceBuffer>> = inputs.iter().map(|list| list.iter().collect()).collect();
         // Nothing is given away: the program says of no argument that it may be.
-        let kept: Vec<i64> = (0..inputs.len() as i64).collect();
-        let outputs = self.loaded.execute(&[borrowed], &kept)?;
+        let kept: Vec<i64> = (0..self.arguments.len() as i64).collect();
+        let outputs = self.loaded.execute(&borrowed, &kept)?;
         watch.check()?;
-        let outputs = outputs.into_iter().next().unwrap_or_default();
-        let mut before = std::mem::take(results).into_iter();
-        for (output, ty) in outputs.iter().zip(&self.results) {
-            let memory = before.next().and_then(Value::into_array);
-            results.push(Value::Array(fetched(output, ty, memory)?));
-        }
+        self.fetch(&outputs, results)?;
         let mut report = Report {
             profile: options.profile.then(|| profile(start, self.bytes)),
             ..Report::default()
         };
         if let Some(expectations) = &self.expectations {
-            let judged = outputs[self.results.len()..].iter().zip(&expectations.operands);
+            let judged = outputs
+                .first()
+                .map_or(&[][..], |list| &list[self.results.len()..]);
             let elements = |(output, ty): (&DeviceBuffer, &Arc<TensorType>)| {
                 fetched(output, ty, None).map(|buffer| buffer.bytes().to_vec())
             };
-            expectations.judge(judged.map(elements).collect::<Result<_, _>>()?, &mut report)?;
+            let judged = judged.iter().zip(&expectations.operands).map(elements);
+            expectations.judge(judged.collect::<Result<_, _>>()?, &mut report)?;
         }
         Ok(report)
     }
@@ -136,50 +129,151 @@ impl PjrtExecutable {
         }
     }
 
-    /// The array of an argument on the device. A donated one is taken.
-    fn input(&self, argument: &mut Argument<'_>, device: &Device) -> Result<DeviceBuffer, EngineError> {
-        let donated = argument.take();
-        let value = donated.as_ref().or_else(|| argument.value());
-        let array = value.and_then(Value::as_array);
-        let array = array.ok_or_else(|| EngineError::invalid_input("an argument is no array"))?;
-        let dims: Vec<i64> = array.shape().map(|size| size as i64).collect();
-        let element = array.ty().element.storage();
-        let host = Arc::new(Host(array.clone()));
+    /// The arrays of the arguments for each device. Donated values are taken.
+    fn inputs(&self, arguments: &mut [Argument<'_>]) -> Result<Vec<Vec<DeviceBuffer>>, EngineError> {
+        let mut arrays = Vec::with_capacity(self.arguments.len());
+        for argument in arguments {
+            if let Some(value) = argument.take().or_else(|| argument.value().cloned()) {
+                taken_apart(value, &mut arrays);
+            }
+        }
+        let hosts: Vec<Arc<Host>> = arrays.into_iter().map(|array| Arc::new(Host(array))).collect();
+        let of_device = |(number, device): (usize, &Device)| {
+            let arrays = self.arguments.iter().zip(&hosts);
+            arrays
+                .map(|(placement, host)| self.input(placement, host, number, device))
+                .collect()
+        };
+        self.loaded
+            .devices()
+            .into_iter()
+            .enumerate()
+            .map(of_device)
+            .collect()
+    }
+
+    /// What a device holds of an array.
+    fn input(
+        &self,
+        placement: &Placement,
+        host: &Arc<Host>,
+        number: usize,
+        device: &Device,
+    ) -> Result<DeviceBuffer, EngineError> {
+        let element = placement.ty.element.storage();
+        let dims =
+            |shape: &mut dyn Iterator<Item = u64>| -> Vec<i64> { shape.map(|size| size as i64).collect() };
+        let (client, device) = (self.client(), device);
+        let Some(part) = placement.parts.get(number) else {
+            let dims = dims(&mut host.0.shape());
+            let host = Arc::clone(host);
+            return Ok(DeviceBuffer::of_host(client, device, element, &dims, host)?);
+        };
+        let shape: Vec<u64> = host.0.shape().collect();
+        let elements = slice(host.0.bytes(), &shape, element.bytes(), part).map_err(not_divided)?;
+        let dims = dims(&mut part.shape.iter().copied());
         Ok(DeviceBuffer::of_host(
-            self.client(),
+            client,
             device,
             element,
             &dims,
-            host,
+            Arc::new(elements),
         )?)
+    }
+
+    /// The results, in memory of earlier ones where they fit.
+    fn fetch(&self, outputs: &[Vec<DeviceBuffer>], results: &mut Vec<Value>) -> Result<(), EngineError> {
+        let mut before = std::mem::take(results).into_iter().filter_map(Value::into_array);
+        let mut arrays = Vec::with_capacity(self.results.len());
+        for (index, placement) in self.results.iter().enumerate() {
+            let memory = before.next();
+            arrays.push(result(outputs, index, placement, memory)?);
+        }
+        let mut arrays = arrays.into_iter();
+        for ty in &self.signature.results {
+            let value = put_together(ty, &mut arrays);
+            results.push(value.ok_or_else(|| EngineError::internal("a plugin gave too few results"))?);
+        }
+        Ok(())
     }
 }
 
-/// A result in memory of the port, in that of an earlier one where it fits.
+/// Refuses an executable that is not as the compiled module says.
+fn check_counts(loaded: &LoadedExecutable, results: usize, partitions: u32) -> Result<(), EngineError> {
+    let damaged = |has: usize, what: &str, says: usize| {
+        EngineError::incompatible(format!(
+            "the compiled module is damaged: {has} {what}, and it says {says}"
+        ))
+    };
+    let devices = loaded.devices().len();
+    if loaded.outputs() != results {
+        return Err(damaged(loaded.outputs(), "results", results));
+    }
+    if devices != partitions as usize {
+        return Err(damaged(devices, "devices", partitions as usize));
+    }
+    Ok(())
+}
+
+fn not_divided(error: ShardingError) -> EngineError {
+    EngineError::internal("an array is not divided as it was planned").because(error)
+}
+
+/// A result, of the parts that devices have of it.
+fn result(
+    outputs: &[Vec<DeviceBuffer>],
+    index: usize,
+    placement: &Placement,
+    memory: Option<Buffer>,
+) -> Result<Buffer, EngineError> {
+    let output = |device: usize| {
+        let output = outputs.get(device).and_then(|list| list.get(index));
+        output.ok_or_else(|| EngineError::internal("a plugin gave too few results"))
+    };
+    if placement.distinct.is_empty() {
+        return fetched(output(0)?, &placement.ty, memory);
+    }
+    let mut whole = empty(&placement.ty, memory)?;
+    let (shape, element): (Vec<u64>, _) = (whole.shape().collect(), placement.ty.element.storage());
+    let bytes = unshared(&mut whole)?;
+    for part in &placement.distinct {
+        let ty = TensorType::of_static(&part.shape, element);
+        let piece = fetched(output(part.device as usize)?, &Arc::new(ty), None)?;
+        assemble(bytes, &shape, element.bytes(), part, piece.bytes()).map_err(not_divided)?;
+    }
+    Ok(whole)
+}
+
+/// An array that a device has whole, in memory of an earlier one where it fits.
 fn fetched(
     output: &DeviceBuffer,
     ty: &Arc<TensorType>,
     memory: Option<Buffer>,
 ) -> Result<Buffer, EngineError> {
-    let no_memory =
-        |error: artifact_engine::BufferError| EngineError::new(ErrorKind::MemoryLimit, error.to_string());
-    let ty = Arc::clone(ty);
-    let mut buffer = match memory {
-        Some(memory) => memory.recycled(ty),
-        None => Buffer::zeros(ty),
-    }
-    .map_err(no_memory)?;
-    let (rank, element) = (buffer.ty().rank(), buffer.ty().element.storage());
+    let mut buffer = empty(ty, memory)?;
     if buffer.bytes().is_empty() {
         return Ok(buffer);
     }
-    let bytes = buffer
-        .bytes_mut()
-        .ok_or_else(|| EngineError::internal("new memory is shared"))?;
-    output.read(rank, bytes)?;
+    let bytes = unshared(&mut buffer)?;
+    output.read(ty.rank(), bytes)?;
     // A plugin leaves zeros beside elements of fewer bits.
-    extend_signs(element, bytes);
+    extend_signs(ty.element.storage(), bytes);
     Ok(buffer)
+}
+
+/// Memory for an array, that of an earlier one where it fits.
+fn empty(ty: &Arc<TensorType>, memory: Option<Buffer>) -> Result<Buffer, EngineError> {
+    let ty = Arc::clone(ty);
+    match memory {
+        Some(memory) => memory.recycled(ty),
+        None => Buffer::zeros(ty),
+    }
+    .map_err(|error| EngineError::new(ErrorKind::MemoryLimit, error.to_string()))
+}
+
+fn unshared(buffer: &mut Buffer) -> Result<&mut [u8], EngineError> {
+    let bytes = buffer.bytes_mut();
+    bytes.ok_or_else(|| EngineError::internal("new memory is shared"))
 }
 
 fn profile(start: Instant, bytes: u64) -> Profile {

@@ -266,6 +266,12 @@ arguments! {
         loaded: *mut LoadedExecutable,
         executable: *mut Executable,
     }
+    /// The list lives as long as the executable.
+    LoadedExecutableAddressableDevices = 52 "PJRT_LoadedExecutable_AddressableDevices" {
+        executable: *mut LoadedExecutable,
+        devices: *const *mut Device,
+        count: usize,
+    }
     LoadedExecutableExecute = 55 "PJRT_LoadedExecutable_Execute" {
         executable: *mut LoadedExecutable,
         options: *mut ExecuteOptions,

@@ -334,3 +334,63 @@ fn expectations_are_judged_here() {
     let place = text.find("check.expect_close").unwrap();
     assert_eq!(failure.source.get(), Some(place), "{failure:?}");
 }
+
+/// Tokens stay behind, and tuples are taken apart and put together.
+#[test]
+fn tokens_and_tuples() {
+    let Some(engine) = engine() else { return };
+    let text = "
+      func.func @main(%p: tuple<tensor<2xf32>, tuple<!stablehlo.token, tensor<3xf32>>>, %t: !stablehlo.token)
+          -> (tuple<tensor<3xf32>, tuple<>>, !stablehlo.token, tensor<2xf32>) {
+        %x = stablehlo.get_tuple_element %p[0] : (tuple<tensor<2xf32>, tuple<!stablehlo.token, tensor<3xf32>>>) -> tensor<2xf32>
+        %q = stablehlo.get_tuple_element %p[1] : (tuple<tensor<2xf32>, tuple<!stablehlo.token, tensor<3xf32>>>) -> tuple<!stablehlo.token, tensor<3xf32>>
+        %u = stablehlo.get_tuple_element %q[0] : (tuple<!stablehlo.token, tensor<3xf32>>) -> !stablehlo.token
+        %y = stablehlo.get_tuple_element %q[1] : (tuple<!stablehlo.token, tensor<3xf32>>) -> tensor<3xf32>
+        %v = stablehlo.after_all %t, %u : !stablehlo.token
+        %none = stablehlo.tuple : tuple<>
+        %r = stablehlo.tuple %y, %none : tuple<tensor<3xf32>, tuple<>>
+        return %r, %v, %x : tuple<tensor<3xf32>, tuple<>>, !stablehlo.token, tensor<2xf32>
+      }";
+    let executable = loaded(&*engine, &program(text));
+    let (x, y) = (floats(&[2], 1.0), floats(&[3], 5.0));
+    let tuple = |values: &[Value]| Value::Tuple(values.into());
+    let pair = tuple(&[x.clone(), tuple(&[Value::Token, y.clone()])]);
+    let mut arguments = [Argument::from(&pair), Argument::from(&Value::Token)];
+    let outcome = executable
+        .call(&mut arguments, &ExecuteOptions::default())
+        .unwrap();
+    assert_eq!(outcome.results, [tuple(&[y, tuple(&[])]), Value::Token, x]);
+}
+
+/// At these, the compiler of XLA's CPU plugin ends the process.
+#[test]
+fn loops_in_what_an_operation_applies() {
+    let Some(engine) = engine() else { return };
+    let text = "
+      func.func private @last(%x: tensor<i32>) -> tensor<i32> {
+        %0 = stablehlo.while(%i = %x) : tensor<i32>
+          cond {
+            %more = stablehlo.compare GT, %i, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %more : tensor<i1>
+          } do {
+            stablehlo.return %i : tensor<i32>
+          }
+        return %0 : tensor<i32>
+      }
+      func.func @main(%x: tensor<4xi32>, %init: tensor<i32>) -> tensor<i32> {
+        %0 = stablehlo.reduce(%x init: %init) across dimensions = [0] : (tensor<4xi32>, tensor<i32>) -> tensor<i32>
+          reducer(%a: tensor<i32>, %b: tensor<i32>) {
+            %1 = func.call @last(%b) : (tensor<i32>) -> tensor<i32>
+            stablehlo.return %1 : tensor<i32>
+          }
+        return %0 : tensor<i32>
+      }";
+    let options = CompileOptions::for_engine(&*engine);
+    let refusal = engine.compile(&program(text), &options).unwrap_err();
+    assert_eq!(refusal.kind(), ErrorKind::Unsupported);
+    assert!(
+        refusal
+            .to_string()
+            .contains("no loops in what 'stablehlo.reduce' applies")
+    );
+}

@@ -92,7 +92,7 @@ impl Engine for ReferenceEngine {
     }
 
     fn features(&self) -> Features {
-        Features::new().with_steps()
+        Features::of_own_operations().with_steps()
     }
 
     /// Nothing: what remains open is settled by the arguments of each call.
@@ -105,6 +105,7 @@ impl Engine for ReferenceEngine {
             let what = format!("the reference engine has no target `{}`", options.target);
             return Err(EngineError::unsupported(what));
         }
+        options.check_one_device()?;
         let payload = Payload::of_program(program)?.encode();
         Ok(CompiledModule::new(self, self.target.clone(), Blob::new(payload)))
     }

@@ -44,7 +44,10 @@ fn faults_are_found() {
     check(Fault::NewMemory, &["memory of earlier results is used again"]);
     check(
         Fault::NoReport,
-        &["expectations are reported", "a profile names the operations"],
+        &[
+            "expectations are reported",
+            "a profile has times, and the operations where it can",
+        ],
     );
     check(Fault::KeepsDonations, &["donated arguments are taken"]);
     check(Fault::AsksAgain, &["a program runs at every size"]);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::error::EngineError;
 use crate::limits::Cancellation;
 use crate::port::Engine;
 use crate::target::Target;
@@ -16,16 +17,32 @@ pub struct CompileOptions {
     pub contraction: bool,
     /// Whether values of narrow floats may keep more precision between operations; otherwise each operation rounds.
     pub excess_precision: bool,
+    /// Devices that run the program together, each on its part of the arrays, as the shardings of the program say.
+    pub partitions: u32,
 }
 
 impl CompileOptions {
-    /// What an engine does unless told otherwise: its own target, contraction, no excess precision.
+    /// What an engine does unless told otherwise: its own target, contraction, no excess precision, one device.
     #[must_use]
     pub fn for_engine(engine: &dyn Engine) -> Self {
         Self {
             target: engine.target(),
             contraction: true,
             excess_precision: false,
+            partitions: 1,
+        }
+    }
+
+    /// For engines of one device: refuses several.
+    ///
+    /// # Errors
+    /// Unsupported.
+    pub fn check_one_device(&self) -> Result<(), EngineError> {
+        match self.partitions {
+            1 => Ok(()),
+            several => Err(EngineError::unsupported(format!(
+                "the engine runs a program on one device, and not on {several} together"
+            ))),
         }
     }
 }

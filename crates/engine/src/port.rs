@@ -17,15 +17,42 @@ use crate::toolchain::Toolchain;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Features {
-    /// Whether it counts steps, so that [`crate::ExecuteOptions::step_limit`] bounds it.
+    /// Whether it counts steps, so that [`crate::ExecuteOptions::step_limit`] bounds it. One that does not refuses the limit.
     pub counts_steps: bool,
+    /// Whether it ends a call that runs, so that [`crate::ExecuteOptions::time_limit`] bounds it. One that does not refuses the
+    /// limit, and looks at a cancellation before and after what it runs.
+    pub stops_calls: bool,
+    /// Whether denormal numbers are numbers, and not zero.
+    pub keeps_denormals: bool,
+    /// Whether a profile has the operations of the program.
+    pub profiles_operations: bool,
+    /// Whether equal programs, options and toolchains give equal bytes, and not only modules that compute the same.
+    pub compiles_to_equal_bytes: bool,
 }
 
 impl Features {
     /// What every engine can do.
     #[must_use]
     pub const fn new() -> Self {
-        Self { counts_steps: false }
+        Self {
+            counts_steps: false,
+            stops_calls: false,
+            keeps_denormals: false,
+            profiles_operations: false,
+            compiles_to_equal_bytes: false,
+        }
+    }
+
+    /// What an engine can do of which the compiler and every operation are our own.
+    #[must_use]
+    pub const fn of_own_operations() -> Self {
+        Self {
+            counts_steps: false,
+            stops_calls: true,
+            keeps_denormals: true,
+            profiles_operations: true,
+            compiles_to_equal_bytes: true,
+        }
     }
 
     /// Counts steps.

@@ -10,7 +10,7 @@ use crate::options::ExecuteOptions;
 use crate::value::Value;
 
 pub(super) const CHECKS: &[Check] = &[
-    ("a limit of time ends a loop without end", time),
+    ("a limit of time ends a loop without end, or is refused", time),
     ("a cancelled call ends", cancelled),
     ("a limit of time ends what an operation applies", time_inside),
     ("a limit of time ends a loop that a size depends on", time_sized),
@@ -41,22 +41,30 @@ fn soon() -> ExecuteOptions {
     }
 }
 
+/// How a call ends that would take too long.
+fn late(suite: &Suite<'_>) -> ErrorKind {
+    match suite.engine.features().stops_calls {
+        true => ErrorKind::TimeLimit,
+        false => ErrorKind::Unsupported,
+    }
+}
+
 fn time(suite: &Suite<'_>) -> Checked {
-    ends(
-        suite,
-        FOREVER,
-        &[array(&[], &[0])?],
-        &soon(),
-        ErrorKind::TimeLimit,
-    )
+    ends(suite, FOREVER, &[array(&[], &[0])?], &soon(), late(suite))
 }
 
 fn time_inside(suite: &Suite<'_>) -> Checked {
+    if !suite.engine.features().stops_calls {
+        return Ok(());
+    }
     let arguments = [array(&[4], &[1, 2, 3, 4])?, array(&[], &[0])?];
     ends(suite, FOREVER_INSIDE, &arguments, &soon(), ErrorKind::TimeLimit)
 }
 
 fn time_sized(suite: &Suite<'_>) -> Checked {
+    if !suite.engine.features().stops_calls {
+        return Ok(());
+    }
     ends(
         suite,
         FOREVER_SIZED,
@@ -73,6 +81,10 @@ fn cancelled(suite: &Suite<'_>) -> Checked {
         ..ExecuteOptions::default()
     };
     let argument = [array(&[], &[0])?];
+    if !suite.engine.features().stops_calls {
+        cancellation.cancel();
+        return ends(suite, FOREVER, &argument, &options, ErrorKind::Cancelled);
+    }
     std::thread::scope(|scope| {
         // Before the call or while it runs, whichever it happens to be.
         scope.spawn(|| cancellation.cancel());
@@ -112,9 +124,10 @@ fn steps(suite: &Suite<'_>) -> Checked {
 }
 
 fn unreached(suite: &Suite<'_>) -> Checked {
+    let hour = Duration::from_secs(3600);
     let options = ExecuteOptions {
         memory_limit_bytes: Some(1 << 30),
-        time_limit: Some(Duration::from_secs(3600)),
+        time_limit: suite.engine.features().stops_calls.then_some(hour),
         cancellation: Some(Cancellation::new()),
         ..ExecuteOptions::default()
     };
