@@ -1,15 +1,17 @@
 //! Arrays of a plugin, on a device.
 
+use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::Arc;
 
+use artifact_engine::Buffer as Array;
 use artifact_ir::types::ElementType;
 
 use crate::api::list;
 use crate::client::{Client, Device};
 use crate::element::number_of;
-use crate::error::{PjrtError, UNIMPLEMENTED};
+use crate::error::{INTERNAL, PjrtError, UNIMPLEMENTED};
 use crate::event::Event;
 use crate::sys;
 
@@ -44,19 +46,43 @@ impl DeviceBuffer {
         dims: &[i64],
         host: Arc<dyn AsRef<[u8]> + Send + Sync>,
     ) -> Result<Self, PjrtError> {
-        let mut copy = sys::ClientBufferFromHostBuffer::new();
+        let data = (*host).as_ref().as_ptr();
+        let mut copy = host_copy(element, dims, sys::IMMUTABLE_ZERO_COPY, data)?;
+        Self::copied(client, device, &mut copy, Box::new(host))
+    }
+
+    /// An array of the port that is given away, in whose memory a computation may put results. It may only be one that nobody else
+    /// holds.
+    ///
+    /// # Errors
+    /// As [`DeviceBuffer::of_host`].
+    pub(crate) fn given(client: &Arc<Client>, device: &Device, mut array: Array) -> Result<Self, PjrtError> {
+        let dims: Vec<i64> = array.shape().map(|size| size as i64).collect();
+        let element = array.ty().element.storage();
+        let data = array.bytes_mut().ok_or_else(|| PjrtError {
+            function: "PJRT_Client_BufferFromHostBuffer",
+            code: INTERNAL,
+            message: "an array that others hold is given away".to_owned(),
+        })?;
+        let data = data.as_mut_ptr().cast_const();
+        let mut copy = host_copy(element, &dims, sys::MUTABLE_ZERO_COPY, data)?;
+        Self::copied(client, device, &mut copy, Box::new(array))
+    }
+
+    fn copied(
+        client: &Arc<Client>,
+        device: &Device,
+        copy: &mut sys::ClientBufferFromHostBuffer,
+        host: Box<dyn Any + Send>,
+    ) -> Result<Self, PjrtError> {
         copy.client = client.pointer();
-        copy.data = (*host).as_ref().as_ptr().cast::<c_void>();
-        copy.element = number_of(element).ok_or_else(|| no_type(element))?;
-        copy.dims = dims.as_ptr();
-        copy.dim_count = dims.len();
-        copy.semantics = sys::IMMUTABLE_ZERO_COPY;
         copy.device = device.pointer;
-        // SAFETY: the memory is there for as long as the event holds it, and never written.
-        unsafe { client.api().call(&mut copy) }?;
+        // SAFETY: the memory is there for as long as the event holds it; nobody writes to it but the plugin, and that only where it
+        // was given.
+        unsafe { client.api().call(copy) }?;
         // SAFETY: the event is this call's own.
         let done = unsafe { Event::new(client.api(), copy.done_with_host_buffer) };
-        done.hold(Box::new(host));
+        done.hold(host);
         Ok(Self {
             client: Arc::clone(client),
             pointer: copy.buffer,
@@ -104,6 +130,13 @@ impl DeviceBuffer {
     /// # Errors
     /// What the plugin says: of the computation that should have made it, too.
     pub fn read(&self, rank: usize, to: &mut [u8]) -> Result<(), PjrtError> {
+        // SAFETY: it is waited for while the memory is borrowed.
+        unsafe { self.start_read(rank, to) }?.wait()
+    }
+
+    /// # Safety
+    /// The memory is there, and nobody looks at it, until the event has come.
+    unsafe fn start_read(&self, rank: usize, to: &mut [u8]) -> Result<Event, PjrtError> {
         let minor_to_major: Vec<i64> = (0..rank as i64).rev().collect();
         let mut layout = dense(&minor_to_major);
         let mut copy = sys::BufferToHostBuffer::new();
@@ -111,13 +144,113 @@ impl DeviceBuffer {
         copy.host_layout = &raw mut layout;
         copy.destination = to.as_mut_ptr().cast::<c_void>();
         copy.destination_size = to.len();
-        // SAFETY: the destination is there until the event has come, and so is the layout during the call.
-        let done = unsafe {
+        // SAFETY: the caller's promise for the destination; the layout is there during the call.
+        unsafe {
             self.client.api().call(&mut copy)?;
-            Event::new(self.client.api(), copy.event)
-        };
-        done.wait()
+            Ok(Event::new(self.client.api(), copy.event))
+        }
     }
+
+    /// Copies its elements into an array of the port that nobody else holds.
+    ///
+    /// # Errors
+    /// What the plugin says: of the computation that should have made it, too.
+    pub(crate) async fn read_into(&self, mut array: Array) -> Result<Array, PjrtError> {
+        let rank = array.ty().rank();
+        let Some(bytes) = array.bytes_mut().filter(|bytes| !bytes.is_empty()) else {
+            return Ok(array);
+        };
+        // SAFETY: the copy keeps the array, and ends before that goes.
+        let event = unsafe { self.start_read(rank, bytes) }?;
+        let copy = Copy {
+            event,
+            array: Some(array),
+        };
+        copy.end().await
+    }
+
+    /// Its elements where they are, if the device is the host: dense and row-major, of elements that have every bit of their bytes.
+    /// Whatever makes them has ended.
+    pub(crate) fn host_view(self, byte_count: usize) -> Result<HostView, Self> {
+        if self.client.platform() != HOST_PLATFORM {
+            return Err(self);
+        }
+        let mut ask = sys::BufferUnsafePointer::new();
+        ask.buffer = self.pointer;
+        // SAFETY: the buffer is there.
+        let asked = unsafe { self.client.api().call(&mut ask) };
+        if asked.is_err() || ask.address == 0 {
+            return Err(self);
+        }
+        Ok(HostView {
+            data: ask.address as *const u8,
+            byte_count,
+            _buffer: self,
+        })
+    }
+}
+
+/// The platform whose devices are the host.
+const HOST_PLATFORM: &str = "cpu";
+
+/// The elements of a buffer that lie in host memory.
+pub(crate) struct HostView {
+    data: *const u8,
+    byte_count: usize,
+    _buffer: DeviceBuffer,
+}
+
+// SAFETY: the elements are only read, and the buffer that has them may be used from any thread.
+unsafe impl Send for HostView {}
+// SAFETY: as above.
+unsafe impl Sync for HostView {}
+
+impl AsRef<[u8]> for HostView {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the buffer has so many bytes of elements, and lives as long.
+        unsafe { std::slice::from_raw_parts(self.data, self.byte_count) }
+    }
+}
+
+/// A copy to the host that is under way. Where nobody waits for it any more, its memory goes when it is done.
+struct Copy {
+    event: Event,
+    array: Option<Array>,
+}
+
+impl Copy {
+    async fn end(mut self) -> Result<Array, PjrtError> {
+        self.event.end().await?;
+        self.array.take().ok_or_else(|| PjrtError {
+            function: "PJRT_Buffer_ToHostBuffer",
+            code: INTERNAL,
+            message: "a copy ended twice".to_owned(),
+        })
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        if let Some(array) = self.array.take() {
+            self.event.hold(Box::new(array));
+        }
+    }
+}
+
+/// What is copied to a device, or becomes what it has.
+fn host_copy(
+    element: ElementType,
+    dims: &[i64],
+    semantics: c_int,
+    data: *const u8,
+) -> Result<sys::ClientBufferFromHostBuffer, PjrtError> {
+    let mut copy = sys::ClientBufferFromHostBuffer::new();
+    copy.data = data.cast::<c_void>();
+    copy.element = number_of(element).ok_or_else(|| no_type(element))?;
+    copy.dims = dims.as_ptr();
+    copy.dim_count = dims.len();
+    copy.semantics = semantics;
+    Ok(copy)
 }
 
 /// A row-major layout.

@@ -30,7 +30,7 @@ pub struct Client {
     devices: Vec<Device>,
     platform: String,
     platform_version: String,
-    /// Held while several devices run a program together: two of them at once could each wait for devices that the other has.
+    /// Held while a program is started on several devices: two that reach the devices in different orders would wait for each other.
     together: Mutex<()>,
     /// What the callbacks of the plugin point to: it goes after the client.
     _key_values: Option<Box<Arc<dyn KeyValueStore>>>,
@@ -105,7 +105,7 @@ impl Client {
         self.pointer
     }
 
-    /// Held while several devices run a program together.
+    /// Held while a program is started on several devices.
     pub(crate) const fn together(&self) -> &Mutex<()> {
         &self.together
     }

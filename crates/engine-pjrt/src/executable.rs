@@ -46,6 +46,27 @@ impl Drop for Unloaded<'_> {
     }
 }
 
+/// A computation that is under way.
+pub(crate) struct Launch {
+    /// The results of each device, which come to be.
+    outputs: Vec<Vec<DeviceBuffer>>,
+    /// The end on each device.
+    events: Vec<Event>,
+}
+
+impl Launch {
+    /// The results, when all devices are done.
+    pub(crate) async fn end(self) -> Result<Vec<Vec<DeviceBuffer>>, PjrtError> {
+        let mut outcome = Ok(());
+        // All of them, so that nothing runs any more when the first error is told.
+        for event in &self.events {
+            let end = event.end().await;
+            outcome = outcome.and(end);
+        }
+        outcome.map(|()| self.outputs)
+    }
+}
+
 impl LoadedExecutable {
     /// Takes an executable that a client made.
     pub(crate) fn new(client: Arc<Client>, pointer: *mut sys::LoadedExecutable) -> Result<Self, PjrtError> {
@@ -126,6 +147,15 @@ impl LoadedExecutable {
         arguments: &[Vec<&DeviceBuffer>],
         kept: &[i64],
     ) -> Result<Vec<Vec<DeviceBuffer>>, PjrtError> {
+        let Launch { outputs, events } = self.launch(arguments, kept)?;
+        // All of them, so that nothing runs any more when the first error is told.
+        let ends: Vec<Result<(), PjrtError>> = events.iter().map(Event::wait).collect();
+        ends.into_iter().collect::<Result<(), _>>()?;
+        Ok(outputs)
+    }
+
+    /// Starts it, as [`LoadedExecutable::execute`] does.
+    pub(crate) fn launch(&self, arguments: &[Vec<&DeviceBuffer>], kept: &[i64]) -> Result<Launch, PjrtError> {
         let count = arguments.first().map_or(0, Vec::len);
         if arguments.is_empty() || arguments.iter().any(|list| list.len() != count) {
             return Err(PjrtError {
@@ -160,14 +190,9 @@ impl LoadedExecutable {
         unsafe { self.client.api().call(&mut execute) }?;
         let outputs = outputs.into_iter().map(|list| self.buffers(list)).collect();
         // SAFETY: each event is this call's own.
-        let events: Vec<Event> = events
-            .into_iter()
-            .map(|event| unsafe { Event::new(self.client.api(), event) })
-            .collect();
-        // All of them, so that nothing runs any more when the first error is told.
-        let ends: Vec<Result<(), PjrtError>> = events.iter().map(Event::wait).collect();
-        ends.into_iter().collect::<Result<(), _>>()?;
-        Ok(outputs)
+        let event = |event| unsafe { Event::new(self.client.api(), event) };
+        let events = events.into_iter().map(event).collect();
+        Ok(Launch { outputs, events })
     }
 
     fn buffers(&self, pointers: Vec<*mut sys::Buffer>) -> Vec<DeviceBuffer> {

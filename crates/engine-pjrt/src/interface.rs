@@ -200,12 +200,12 @@ fn leaves(types: &[Type]) -> Vec<Arc<TensorType>> {
     arrays
 }
 
-/// The arrays in a value, in order.
-pub(crate) fn taken_apart(value: Value, arrays: &mut Vec<Buffer>) {
+/// Gives the arrays in a value, in order.
+pub(crate) fn taken_apart(value: Value, give: &mut impl FnMut(Buffer)) {
     match value {
-        Value::Array(buffer) => arrays.push(buffer),
+        Value::Array(buffer) => give(buffer),
         Value::Tuple(values) | Value::Future(values) => {
-            values.iter().for_each(|value| taken_apart(value.clone(), arrays));
+            values.iter().for_each(|value| taken_apart(value.clone(), give));
         }
         Value::Token => {}
     }

@@ -30,12 +30,13 @@ impl fmt::Debug for Plugin {
 }
 
 /// The functions that nothing can be done without.
-const NEEDED: [Function; 20] = [
+const NEEDED: [Function; 21] = [
     sys::ErrorDestroy::FUNCTION,
     sys::ErrorMessage::FUNCTION,
     sys::ErrorGetCode::FUNCTION,
     sys::PluginInitialize::FUNCTION,
     sys::EventDestroy::FUNCTION,
+    sys::EventIsReady::FUNCTION,
     sys::EventAwait::FUNCTION,
     sys::EventOnReady::FUNCTION,
     sys::ClientCreate::FUNCTION,

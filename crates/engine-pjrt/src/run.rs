@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use artifact_engine::completion::{self, Completion};
+use artifact_core::blob::Blob;
+use artifact_engine::completion::Completion;
 use artifact_engine::{
     Argument, Buffer, EngineError, ErrorKind, Executable, ExecuteOptions, Profile, ProfileStep, Report,
     Signature, Value, Watch, Work,
@@ -15,7 +16,7 @@ use artifact_sharding::{ShardingError, assemble, slice};
 
 use crate::buffer::DeviceBuffer;
 use crate::client::{Client, Device};
-use crate::executable::LoadedExecutable;
+use crate::executable::{Launch, LoadedExecutable};
 use crate::expectations::Expectations;
 use crate::interface::{Interface, put_together, taken_apart};
 use crate::payload::Payload;
@@ -74,7 +75,7 @@ impl PjrtExecutable {
         self.loaded.client()
     }
 
-    fn run(
+    async fn run(
         &self,
         arguments: &mut [Argument<'_>],
         results: &mut Vec<Value>,
@@ -85,28 +86,56 @@ impl PjrtExecutable {
         let watch = Watch::start(options);
         let start = Instant::now();
         watch.check()?;
-        let inputs = self.inputs(arguments)?;
-        let borrowed: Vec<Vec<&DeviceBuffer>> = inputs.iter().map(|list| list.iter().collect()).collect();
-        // Nothing is given away: the program says of no argument that it may be.
-        let kept: Vec<i64> = (0..self.arguments.len() as i64).collect();
-        let outputs = self.loaded.execute(&borrowed, &kept)?;
+        let launch = self.launch(arguments)?;
+        let mut outputs = launch.end().await?;
         watch.check()?;
-        self.fetch(&outputs, results)?;
+        let judged: Vec<DeviceBuffer> = match outputs.first_mut() {
+            Some(first) => first.drain(self.results.len()..).collect(),
+            None => Vec::new(),
+        };
+        self.fetch(outputs, results).await?;
         let mut report = Report {
             profile: options.profile.then(|| profile(start, self.bytes)),
             ..Report::default()
         };
         if let Some(expectations) = &self.expectations {
-            let judged = outputs
-                .first()
-                .map_or(&[][..], |list| &list[self.results.len()..]);
-            let elements = |(output, ty): (&DeviceBuffer, &Arc<TensorType>)| {
-                fetched(output, ty, None).map(|buffer| buffer.bytes().to_vec())
-            };
-            let judged = judged.iter().zip(&expectations.operands).map(elements);
-            expectations.judge(judged.collect::<Result<_, _>>()?, &mut report)?;
+            let mut elements = Vec::with_capacity(judged.len());
+            for (output, ty) in judged.iter().zip(&expectations.operands) {
+                elements.push(copied(output, ty, None).await?.bytes().to_vec());
+            }
+            expectations.judge(elements, &mut report)?;
         }
         Ok(report)
+    }
+
+    /// Starts the computation. What the plugin reads it holds itself.
+    fn launch(&self, arguments: &mut [Argument<'_>]) -> Result<Launch, EngineError> {
+        let mut arrays = Vec::with_capacity(self.arguments.len());
+        for argument in arguments {
+            let (value, donated) = match argument.take() {
+                Some(value) => (Some(value), true),
+                None => (argument.value().cloned(), false),
+            };
+            if let Some(value) = value {
+                taken_apart(value, &mut |array| arrays.push((array, donated)));
+            }
+        }
+        let inputs = match self.loaded.devices().as_slice() {
+            [device] => {
+                let pairs = arrays.into_iter().zip(&self.arguments);
+                let one = |((array, donated), placement)| self.input(placement, array, donated, device);
+                vec![pairs.map(one).collect::<Result<Vec<_>, _>>()?]
+            }
+            devices => self.parts(arrays, devices)?,
+        };
+        let kept = inputs.first().map_or(&[][..], Vec::as_slice).iter().enumerate();
+        let kept = kept.filter(|(_, input)| !input.is_given);
+        let kept: Vec<i64> = kept.map(|(index, _)| index as i64).collect();
+        let lists: Vec<Vec<&DeviceBuffer>> = inputs
+            .iter()
+            .map(|list| list.iter().map(|input| &input.buffer).collect())
+            .collect();
+        Ok(self.loaded.launch(&lists, &kept)?)
     }
 
     fn check_limits(&self, options: &ExecuteOptions) -> Result<(), EngineError> {
@@ -129,73 +158,102 @@ impl PjrtExecutable {
         }
     }
 
-    /// The arrays of the arguments for each device. Donated values are taken.
-    fn inputs(&self, arguments: &mut [Argument<'_>]) -> Result<Vec<Vec<DeviceBuffer>>, EngineError> {
-        let mut arrays = Vec::with_capacity(self.arguments.len());
-        for argument in arguments {
-            if let Some(value) = argument.take().or_else(|| argument.value().cloned()) {
-                taken_apart(value, &mut arrays);
-            }
+    /// An array for the only device. Memory that was given away, and that nobody else holds, may take a result.
+    fn input(
+        &self,
+        placement: &Placement,
+        array: Buffer,
+        donated: bool,
+        device: &Device,
+    ) -> Result<Input, EngineError> {
+        if donated && array.is_unshared() {
+            return Ok(Input {
+                buffer: DeviceBuffer::given(self.client(), device, array)?,
+                is_given: true,
+            });
         }
-        let hosts: Vec<Arc<Host>> = arrays.into_iter().map(|array| Arc::new(Host(array))).collect();
-        let of_device = |(number, device): (usize, &Device)| {
-            let arrays = self.arguments.iter().zip(&hosts);
-            arrays
-                .map(|(placement, host)| self.input(placement, host, number, device))
-                .collect()
-        };
-        self.loaded
-            .devices()
-            .into_iter()
-            .enumerate()
-            .map(of_device)
-            .collect()
+        let dims: Vec<i64> = array.shape().map(|size| size as i64).collect();
+        self.host(placement, device, &dims, Arc::new(Host(array)))
     }
 
-    /// What a device holds of an array.
-    fn input(
+    fn host(
+        &self,
+        placement: &Placement,
+        device: &Device,
+        dims: &[i64],
+        host: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    ) -> Result<Input, EngineError> {
+        let element = placement.ty.element.storage();
+        Ok(Input {
+            buffer: DeviceBuffer::of_host(self.client(), device, element, dims, host)?,
+            is_given: false,
+        })
+    }
+
+    /// What each of several devices holds of the arrays.
+    fn parts(
+        &self,
+        arrays: Vec<(Buffer, bool)>,
+        devices: &[&Device],
+    ) -> Result<Vec<Vec<Input>>, EngineError> {
+        let hosts: Vec<Arc<Host>> = arrays
+            .into_iter()
+            .map(|(array, _)| Arc::new(Host(array)))
+            .collect();
+        let of_device = |(number, device): (usize, &&Device)| {
+            let arrays = self.arguments.iter().zip(&hosts);
+            arrays
+                .map(|(placement, host)| self.part(placement, host, number, device))
+                .collect()
+        };
+        devices.iter().enumerate().map(of_device).collect()
+    }
+
+    fn part(
         &self,
         placement: &Placement,
         host: &Arc<Host>,
         number: usize,
         device: &Device,
-    ) -> Result<DeviceBuffer, EngineError> {
-        let element = placement.ty.element.storage();
-        let dims =
-            |shape: &mut dyn Iterator<Item = u64>| -> Vec<i64> { shape.map(|size| size as i64).collect() };
-        let (client, device) = (self.client(), device);
-        let Some(part) = placement.parts.get(number) else {
-            let dims = dims(&mut host.0.shape());
-            let host = Arc::clone(host);
-            return Ok(DeviceBuffer::of_host(client, device, element, &dims, host)?);
-        };
+    ) -> Result<Input, EngineError> {
         let shape: Vec<u64> = host.0.shape().collect();
-        let elements = slice(host.0.bytes(), &shape, element.bytes(), part).map_err(not_divided)?;
-        let dims = dims(&mut part.shape.iter().copied());
-        Ok(DeviceBuffer::of_host(
-            client,
-            device,
-            element,
-            &dims,
-            Arc::new(elements),
-        )?)
+        let dims = |shape: &[u64]| -> Vec<i64> { shape.iter().map(|size| *size as i64).collect() };
+        let Some(part) = placement.parts.get(number) else {
+            let host = Arc::clone(host);
+            return self.host(placement, device, &dims(&shape), host);
+        };
+        let width = placement.ty.element.storage().bytes();
+        let elements = slice(host.0.bytes(), &shape, width, part).map_err(not_divided)?;
+        self.host(placement, device, &dims(&part.shape), Arc::new(elements))
     }
 
-    /// The results, in memory of earlier ones where they fit.
-    fn fetch(&self, outputs: &[Vec<DeviceBuffer>], results: &mut Vec<Value>) -> Result<(), EngineError> {
-        let mut before = std::mem::take(results).into_iter().filter_map(Value::into_array);
+    /// The results, small ones in memory of earlier ones where they fit.
+    async fn fetch(
+        &self,
+        outputs: Vec<Vec<DeviceBuffer>>,
+        results: &mut Vec<Value>,
+    ) -> Result<(), EngineError> {
+        let mut before = std::mem::take(results).into_iter().map(Value::into_array);
         let mut arrays = Vec::with_capacity(self.results.len());
-        for (index, placement) in self.results.iter().enumerate() {
-            let memory = before.next();
-            arrays.push(result(outputs, index, placement, memory)?);
+        let mut of_devices: Vec<_> = outputs.into_iter().map(Vec::into_iter).collect();
+        for placement in &self.results {
+            let memory = before.next().flatten();
+            let outputs: Vec<DeviceBuffer> = of_devices.iter_mut().filter_map(Iterator::next).collect();
+            arrays.push(result(outputs, placement, memory).await?);
         }
         let mut arrays = arrays.into_iter();
         for ty in &self.signature.results {
             let value = put_together(ty, &mut arrays);
-            results.push(value.ok_or_else(|| EngineError::internal("a plugin gave too few results"))?);
+            results.push(value.ok_or_else(too_few)?);
         }
         Ok(())
     }
+}
+
+/// An array on a device, and whether a result may take its memory.
+struct Input {
+    buffer: DeviceBuffer,
+    is_given: bool,
 }
 
 /// Refuses an executable that is not as the compiled module says.
@@ -219,46 +277,74 @@ fn not_divided(error: ShardingError) -> EngineError {
     EngineError::internal("an array is not divided as it was planned").because(error)
 }
 
-/// A result, of the parts that devices have of it.
-fn result(
-    outputs: &[Vec<DeviceBuffer>],
-    index: usize,
+fn too_few() -> EngineError {
+    EngineError::internal("a plugin gave too few results")
+}
+
+/// A result, of what each device has of it.
+async fn result(
+    outputs: Vec<DeviceBuffer>,
     placement: &Placement,
     memory: Option<Buffer>,
 ) -> Result<Buffer, EngineError> {
-    let output = |device: usize| {
-        let output = outputs.get(device).and_then(|list| list.get(index));
-        output.ok_or_else(|| EngineError::internal("a plugin gave too few results"))
-    };
     if placement.distinct.is_empty() {
-        return fetched(output(0)?, &placement.ty, memory);
+        let output = outputs.into_iter().next().ok_or_else(too_few)?;
+        return fetched(output, &placement.ty, memory).await;
     }
     let mut whole = empty(&placement.ty, memory)?;
     let (shape, element): (Vec<u64>, _) = (whole.shape().collect(), placement.ty.element.storage());
-    let bytes = unshared(&mut whole)?;
     for part in &placement.distinct {
-        let ty = TensorType::of_static(&part.shape, element);
-        let piece = fetched(output(part.device as usize)?, &Arc::new(ty), None)?;
+        let ty = Arc::new(TensorType::of_static(&part.shape, element));
+        let output = outputs.get(part.device as usize).ok_or_else(too_few)?;
+        let piece = copied(output, &ty, None).await?;
+        let bytes = whole.bytes_mut().ok_or_else(shared)?;
         assemble(bytes, &shape, element.bytes(), part, piece.bytes()).map_err(not_divided)?;
     }
     Ok(whole)
 }
 
-/// An array that a device has whole, in memory of an earlier one where it fits.
-fn fetched(
+/// From so many bytes on, a result stays where the plugin has it, if that is the host. Below, a copy costs less than to keep it.
+const VIEWED_BYTES: u64 = 16 << 10;
+
+/// An array that a device has whole.
+async fn fetched(
+    output: DeviceBuffer,
+    ty: &Arc<TensorType>,
+    memory: Option<Buffer>,
+) -> Result<Buffer, EngineError> {
+    let whole_bytes = ty.element.storage().bits() >= 8;
+    let byte_count = ty.byte_count().unwrap_or_default();
+    if !whole_bytes || byte_count == 0 {
+        return copied(&output, ty, memory).await;
+    }
+    match output.host_view(byte_count as usize) {
+        Ok(view) if byte_count >= VIEWED_BYTES => {
+            let elements = Blob::of_owner(Arc::new(view));
+            let array = Buffer::of_blob(Arc::clone(ty), elements);
+            array.map_err(|error| EngineError::internal(error.to_string()))
+        }
+        Ok(view) => {
+            let mut array = empty(ty, memory)?;
+            array
+                .bytes_mut()
+                .ok_or_else(shared)?
+                .copy_from_slice(view.as_ref());
+            Ok(array)
+        }
+        Err(output) => copied(&output, ty, memory).await,
+    }
+}
+
+/// An array that a device has whole, copied into memory of an earlier one where it fits.
+async fn copied(
     output: &DeviceBuffer,
     ty: &Arc<TensorType>,
     memory: Option<Buffer>,
 ) -> Result<Buffer, EngineError> {
-    let mut buffer = empty(ty, memory)?;
-    if buffer.bytes().is_empty() {
-        return Ok(buffer);
-    }
-    let bytes = unshared(&mut buffer)?;
-    output.read(ty.rank(), bytes)?;
+    let mut array = output.read_into(empty(ty, memory)?).await?;
     // A plugin leaves zeros beside elements of fewer bits.
-    extend_signs(ty.element.storage(), bytes);
-    Ok(buffer)
+    extend_signs(ty.element.storage(), array.bytes_mut().ok_or_else(shared)?);
+    Ok(array)
 }
 
 /// Memory for an array, that of an earlier one where it fits.
@@ -271,9 +357,8 @@ fn empty(ty: &Arc<TensorType>, memory: Option<Buffer>) -> Result<Buffer, EngineE
     .map_err(|error| EngineError::new(ErrorKind::MemoryLimit, error.to_string()))
 }
 
-fn unshared(buffer: &mut Buffer) -> Result<&mut [u8], EngineError> {
-    let bytes = buffer.bytes_mut();
-    bytes.ok_or_else(|| EngineError::internal("new memory is shared"))
+fn shared() -> EngineError {
+    EngineError::internal("new memory is shared")
 }
 
 fn profile(start: Instant, bytes: u64) -> Profile {
@@ -303,6 +388,9 @@ impl Executable for PjrtExecutable {
         results: &'a mut Vec<Value>,
         options: &'a ExecuteOptions,
     ) -> Completion<'a> {
-        completion::at_once(results, |results| self.run(arguments, results, options))
+        Box::pin(async move {
+            let outcome = self.run(arguments, results, options).await;
+            outcome.inspect_err(|_| results.clear())
+        })
     }
 }

@@ -166,6 +166,10 @@ arguments! {
     EventDestroy = 5 "PJRT_Event_Destroy" {
         event: *mut Event,
     }
+    EventIsReady = 6 "PJRT_Event_IsReady" {
+        event: *mut Event,
+        is_ready: bool,
+    }
     EventAwait = 8 "PJRT_Event_Await" {
         event: *mut Event,
     }
@@ -311,6 +315,11 @@ arguments! {
         destination_size: usize,
         event: *mut Event,
     }
+    /// The address is one of the host where the device is the host, and counts for as long as the buffer lives.
+    BufferUnsafePointer = 73 "PJRT_Buffer_UnsafePointer" {
+        buffer: *mut Buffer,
+        address: usize,
+    }
 }
 
 /// `PJRT_NamedValue`.
@@ -441,6 +450,9 @@ pub(crate) struct KvPut {
 
 /// `PJRT_HostBufferSemantics_kImmutableZeroCopy`: the memory may be what a buffer consists of, and is not written.
 pub(crate) const IMMUTABLE_ZERO_COPY: c_int = 2;
+/// `PJRT_HostBufferSemantics_kMutableZeroCopy`: the memory may be what a buffer consists of, and belongs to it: a computation to which
+/// the buffer is donated writes its results there.
+pub(crate) const MUTABLE_ZERO_COPY: c_int = 3;
 
 #[cfg(test)]
 mod tests {

@@ -394,3 +394,45 @@ fn loops_in_what_an_operation_applies() {
             .contains("no loops in what 'stablehlo.reduce' applies")
     );
 }
+
+/// x + 1 of so many elements, of which the result may have the memory of x.
+fn in_place(count: u64) -> String {
+    format!(
+        "func.func @main(%x: tensor<{count}xf32> {{tf.aliasing_output = 0 : i32}}) -> tensor<{count}xf32> {{
+          %one = stablehlo.constant dense<1.0> : tensor<{count}xf32>
+          %0 = stablehlo.add %x, %one : tensor<{count}xf32>
+          return %0 : tensor<{count}xf32>
+        }}"
+    )
+}
+
+#[test]
+fn results_lie_in_memory_that_was_given_away() {
+    let Some(engine) = engine() else { return };
+    let count = 1 << 18;
+    let executable = loaded(&*engine, &program(&in_place(count)));
+    let place = |value: &Value| value.as_array().unwrap().bytes().as_ptr();
+    let call = |argument: Argument<'_>| {
+        let outcome = executable.call(&mut [argument], &ExecuteOptions::default());
+        outcome.unwrap().results.remove(0)
+    };
+    let want = |result: &Value, first: f32| assert_eq!(*result, floats(&[count], first));
+    let given = floats(&[count], 0.0);
+    let before = place(&given);
+    let result = call(Argument::donate(given));
+    want(&result, 1.0);
+    assert_eq!(place(&result), before);
+    // A result is no memory of ours, and is not overwritten; what others hold is not either.
+    let held = result.clone();
+    let next = call(Argument::donate(result));
+    want(&next, 2.0);
+    want(&held, 1.0);
+    let borrowed = floats(&[count], 5.0);
+    let kept = borrowed.clone();
+    let shared = call(Argument::donate(borrowed));
+    want(&shared, 6.0);
+    want(&kept, 5.0);
+    want(&call(Argument::from(&kept)), 6.0);
+    want(&kept, 5.0);
+    assert!(shared.as_array().unwrap().is_aligned());
+}

@@ -271,6 +271,15 @@ impl Buffer {
         }
     }
 
+    /// Whether it was allocated here and nobody else holds it, so that it may be written to.
+    #[must_use]
+    pub fn is_unshared(&self) -> bool {
+        match &self.storage {
+            Storage::Own(bytes) => Arc::strong_count(bytes) == 1,
+            Storage::Shared(_) => false,
+        }
+    }
+
     /// Whether the first byte lies at a multiple of [`ALIGNMENT`].
     #[must_use]
     pub fn is_aligned(&self) -> bool {
