@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use artifact_engine::{CompileOptions, Engine, EngineError, ErrorKind, ExecuteOptions};
 use artifact_engine_cpu::{CpuEngine, Settings};
-use artifact_engine_pjrt::{ClientSettings, PjrtEngine, Plugin};
+use artifact_engine_pjrt::{self as pjrt, DigestFolder, FileDigests, PjrtEngine, Plugin};
 use artifact_engine_reference::ReferenceEngine;
 use artifact_runtime::Session;
 
 use crate::arguments::{EngineArguments, EngineName};
+use crate::cache_folder;
 use crate::failure::{Failure, Outcome};
 
 /// What runs programs where nobody says another.
@@ -37,8 +38,16 @@ fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
         EngineName::Pjrt(path) => {
             let plugin = Plugin::open(&plugin_path(path.as_deref())?)?;
-            let settings = ClientSettings::default();
-            Ok(Arc::new(PjrtEngine::with_devices(&plugin, &settings, devices)?))
+            let digests = cache_folder::of_environment().map(|folder| {
+                let folder = DigestFolder::new(folder.join("plugin-digests"));
+                Arc::new(folder) as Arc<dyn FileDigests>
+            });
+            let settings = pjrt::Settings {
+                devices,
+                digests,
+                ..pjrt::Settings::default()
+            };
+            Ok(Arc::new(PjrtEngine::new(&plugin, &settings)?))
         }
     }
 }

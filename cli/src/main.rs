@@ -5,6 +5,7 @@
 
 mod archive;
 mod arguments;
+mod cache_folder;
 mod check;
 mod compatibility;
 mod compile;

@@ -10,6 +10,7 @@ use artifact_engine::{
 
 use crate::client::{Client, ClientSettings};
 use crate::compile_options::CompileOptions as XlaOptions;
+use crate::digests::FileDigests;
 use crate::error::{PjrtError, RESOURCE_EXHAUSTED};
 use crate::named_value::NamedValue;
 use crate::payload::Payload;
@@ -29,49 +30,61 @@ pub struct PjrtEngine {
     target: Target,
 }
 
+/// How an engine is made.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How its client is.
+    pub client: ClientSettings,
+    /// How many devices it must have at least. Where the platform is the CPU, it gets as many.
+    pub devices: u32,
+    /// Where the digests of plugins are remembered; without it, a plugin is read once in a process.
+    pub digests: Option<Arc<dyn FileDigests>>,
+}
+
+impl Default for Settings {
+    /// One device at least, and no memory.
+    fn default() -> Self {
+        Self {
+            client: ClientSettings::default(),
+            devices: 1,
+            digests: None,
+        }
+    }
+}
+
 impl PjrtEngine {
     /// An engine of a plugin.
     ///
     /// # Errors
-    /// Unavailable when the plugin makes no client: without a driver, or a device.
-    pub fn new(plugin: &Arc<Plugin>, settings: &ClientSettings) -> Result<Self, EngineError> {
-        Self::of_client(plugin, client(plugin, settings)?)
-    }
-
-    /// An engine of a plugin with so many devices: where the platform is the CPU, as many as are asked for.
-    ///
-    /// # Errors
-    /// As for [`PjrtEngine::new`], and when there are fewer devices.
-    pub fn with_devices(
-        plugin: &Arc<Plugin>,
-        settings: &ClientSettings,
-        devices: u32,
-    ) -> Result<Self, EngineError> {
-        const COUNT: &str = "cpu_device_count";
-        let mut found = client(plugin, settings)?;
-        let is_enough = |client: &Client| client.devices().len() >= devices as usize;
-        if !is_enough(&found) && found.platform() == "cpu" && !settings.options.contains_key(COUNT) {
-            let mut settings = settings.clone();
-            let count = NamedValue::Number(i64::from(devices));
-            settings.options.insert(COUNT.to_owned(), count);
-            found = client(plugin, &settings)?;
-        }
-        if !is_enough(&found) {
-            let (has, path) = (found.devices().len(), plugin.path().display());
-            let what = format!("{devices} devices are asked for, and the plugin {path} has {has}");
-            return Err(EngineError::new(ErrorKind::Unavailable, what));
-        }
-        Self::of_client(plugin, found)
-    }
-
-    fn of_client(plugin: &Arc<Plugin>, client: Arc<Client>) -> Result<Self, EngineError> {
+    /// Unavailable when the plugin makes no client, such as without a driver, or too few devices.
+    pub fn new(plugin: &Arc<Plugin>, settings: &Settings) -> Result<Self, EngineError> {
+        let client = with_devices(plugin, settings)?;
         Ok(Self {
-            toolchain: identity::toolchain(plugin, &client)?,
+            toolchain: identity::toolchain(plugin, &client, settings.digests.as_deref())?,
             target: identity::target(&client)?,
             plugin: Arc::clone(plugin),
             client,
         })
     }
+}
+
+fn with_devices(plugin: &Plugin, settings: &Settings) -> Result<Arc<Client>, EngineError> {
+    const COUNT: &str = "cpu_device_count";
+    let devices = settings.devices;
+    let mut found = client(plugin, &settings.client)?;
+    let is_enough = |client: &Client| client.devices().len() >= devices as usize;
+    if !is_enough(&found) && found.platform() == "cpu" && !settings.client.options.contains_key(COUNT) {
+        let mut more = settings.client.clone();
+        let count = NamedValue::Number(i64::from(devices));
+        more.options.insert(COUNT.to_owned(), count);
+        found = client(plugin, &more)?;
+    }
+    if is_enough(&found) {
+        return Ok(found);
+    }
+    let (has, path) = (found.devices().len(), plugin.path().display());
+    let what = format!("{devices} devices are asked for, and the plugin {path} has {has}");
+    Err(EngineError::new(ErrorKind::Unavailable, what))
 }
 
 fn client(plugin: &Plugin, settings: &ClientSettings) -> Result<Arc<Client>, EngineError> {

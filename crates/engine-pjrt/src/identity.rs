@@ -1,16 +1,10 @@
 //! What compiled an executable, and for which machine: both as precisely as it changes what runs.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-
 use artifact_core::digest::{Digest, Domain, Hasher};
 use artifact_engine::{Component, EngineError, ErrorKind, Target, Toolchain};
 
 use crate::client::Client;
+use crate::digests::FileDigests;
 use crate::plugin::Plugin;
 
 /// The version of what a payload holds.
@@ -19,10 +13,17 @@ const PAYLOAD_VERSION: &str = "1";
 const MACHINE: Domain = Domain::new("artifact pjrt machine v1");
 
 /// The toolchain of a client: the plugin's content, the versions that it says, and the interface.
-pub(crate) fn toolchain(plugin: &Plugin, client: &Client) -> Result<Toolchain, EngineError> {
+///
+/// # Errors
+/// Unavailable when the plugin's file cannot be read any more.
+pub(crate) fn toolchain(
+    plugin: &Plugin,
+    client: &Client,
+    digests: Option<&dyn FileDigests>,
+) -> Result<Toolchain, EngineError> {
     let version = |text: String| Component::Version(text);
     let (major, minor) = plugin.api_version();
-    let digest = digest_of(plugin.path()).map_err(|error| {
+    let digest = plugin.digest(digests).map_err(|error| {
         let what = format!("cannot read {}", plugin.path().display());
         EngineError::new(ErrorKind::Unavailable, what).because(error)
     })?;
@@ -32,38 +33,6 @@ pub(crate) fn toolchain(plugin: &Plugin, client: &Client) -> Result<Toolchain, E
         .with("platform", version(client.platform().to_owned()))
         .with("platform-version", version(client.platform_version().to_owned()))
         .with("plugin", Component::Digest(digest)))
-}
-
-/// What tells a file from what it was before, without reading it: device, inode, size, time of its last change.
-type Stamp = (u64, u64, u64, i64, i64);
-
-/// The digest of a plugin, which is read once in a process unless it changes.
-fn digest_of(path: &Path) -> io::Result<Digest> {
-    static KNOWN: Mutex<BTreeMap<Stamp, Digest>> = Mutex::new(BTreeMap::new());
-    let mut file = File::open(path)?;
-    let found = file.metadata()?;
-    let stamp = (
-        found.dev(),
-        found.ino(),
-        found.size(),
-        found.mtime(),
-        found.mtime_nsec(),
-    );
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(digest) = known.get(&stamp) {
-        return Ok(*digest);
-    }
-    let mut hasher = Hasher::content();
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut piece)? {
-            0 => break,
-            count => hasher.update(&piece[..count]),
-        }
-    }
-    let digest = hasher.finish();
-    known.insert(stamp, digest);
-    Ok(digest)
 }
 
 /// The machine that a client compiles for. XLA's CPU compiler uses whatever the processor has, so that the name stands for all of

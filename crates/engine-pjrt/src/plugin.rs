@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use artifact_core::digest::Digest;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::api::{Api, list};
+use crate::digests::{FileDigests, FileStamp, digest_of};
 use crate::elf;
 use crate::error::PluginError;
 use crate::ffi;
@@ -21,6 +24,10 @@ pub struct Plugin {
     path: PathBuf,
     api: Api,
     attributes: BTreeMap<String, NamedValue>,
+    /// The file when it was loaded.
+    stamp: FileStamp,
+    /// Of the file, once it was asked for.
+    digest: OnceLock<Digest>,
 }
 
 impl fmt::Debug for Plugin {
@@ -79,7 +86,8 @@ impl Plugin {
         let refuse = |reason: String| PluginError::new(path, reason);
         let unreadable = |error: std::io::Error| refuse(error.to_string());
         let file = File::open(path).map_err(unreadable)?;
-        if !file.metadata().map_err(unreadable)?.is_file() {
+        let found = file.metadata().map_err(unreadable)?;
+        if !found.is_file() {
             return Err(refuse("it is no file".to_owned()));
         }
         elf::check(&file).map_err(unreadable)?.map_err(refuse)?;
@@ -92,6 +100,8 @@ impl Plugin {
             path: path.to_owned(),
             api,
             attributes: attributes(api),
+            stamp: FileStamp::of(&found),
+            digest: OnceLock::new(),
         })
     }
 
@@ -99,6 +109,15 @@ impl Plugin {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The digest of the file, which is read once in a process at most.
+    pub(crate) fn digest(&self, known: Option<&dyn FileDigests>) -> io::Result<Digest> {
+        if let Some(digest) = self.digest.get() {
+            return Ok(*digest);
+        }
+        let digest = digest_of(&self.path, self.stamp, known)?;
+        Ok(*self.digest.get_or_init(|| digest))
     }
 
     pub(crate) const fn api(&self) -> Api {

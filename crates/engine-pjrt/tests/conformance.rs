@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artifact_engine::{Engine, conformance};
-use artifact_engine_pjrt::{ClientSettings, PjrtEngine, Plugin};
+use artifact_engine_pjrt::{PjrtEngine, Plugin, Settings};
 use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
 
@@ -25,7 +25,7 @@ fn conforms() {
         return;
     };
     let plugin = Plugin::open(&path).unwrap();
-    let make = || Ok(Arc::new(PjrtEngine::new(&plugin, &ClientSettings::default())?) as Arc<dyn Engine>);
+    let make = || Ok(Arc::new(PjrtEngine::new(&plugin, &Settings::default())?) as Arc<dyn Engine>);
     let read = |text: &str| {
         let module = parse_module(text)
             .into_module()

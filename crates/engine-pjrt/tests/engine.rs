@@ -18,7 +18,7 @@ use artifact_engine::{
     Argument, ArgumentFact, Buffer, CompileOptions, CompiledModule, Engine, ErrorKind, Executable,
     ExecuteOptions, Program, Target, Value,
 };
-use artifact_engine_pjrt::{ClientSettings, NamedValue, PjrtEngine, Plugin};
+use artifact_engine_pjrt::{NamedValue, PjrtEngine, Plugin, Settings};
 use artifact_engine_reference::ReferenceEngine;
 use artifact_ir::types::{Dim, TensorType};
 use artifact_stablehlo::parse::parse_module;
@@ -31,9 +31,12 @@ fn engine() -> Option<Arc<dyn Engine>> {
         eprintln!("SKIPPED: {VARIABLE} names no plugin; `cargo xtask test` installs one");
         return None;
     };
-    let mut settings = ClientSettings::default();
+    let mut settings = Settings::default();
     let devices = NamedValue::Number(1);
-    settings.options.insert("cpu_device_count".to_owned(), devices);
+    settings
+        .client
+        .options
+        .insert("cpu_device_count".to_owned(), devices);
     let plugin = Plugin::open(&path).unwrap();
     Some(Arc::new(PjrtEngine::new(&plugin, &settings).unwrap()))
 }

@@ -17,7 +17,7 @@ use artifact_engine::{
     Argument, Buffer, CompileOptions, CompiledModule, Engine, EngineError, ErrorKind, ExecuteOptions,
     Program, Value,
 };
-use artifact_engine_pjrt::{ClientSettings, PjrtEngine, Plugin};
+use artifact_engine_pjrt::{PjrtEngine, Plugin, Settings};
 use artifact_stablehlo::parse::parse_module;
 
 const VARIABLE: &str = "ARTIFACT_PJRT_PLUGIN";
@@ -30,8 +30,11 @@ fn engine() -> Option<Arc<dyn Engine>> {
         return None;
     };
     let plugin = Plugin::open(&path).unwrap();
-    let engine = PjrtEngine::with_devices(&plugin, &ClientSettings::default(), DEVICES).unwrap();
-    Some(Arc::new(engine))
+    let settings = Settings {
+        devices: DEVICES,
+        ..Settings::default()
+    };
+    Some(Arc::new(PjrtEngine::new(&plugin, &settings).unwrap()))
 }
 
 /// What a program gives for these arguments on so many devices, through bytes as a cache keeps them.
