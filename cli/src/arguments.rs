@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use artifact_container::READABLE;
 use artifact_container::release::RELEASED;
+use artifact_engine_pjrt::PLUGIN_NAMES;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -19,6 +20,7 @@ impl Command {
             Self::Check(options) => options.json,
             Self::Verify(options) => options.json,
             Self::Run(options) => options.json,
+            Self::Doctor(options) => options.json,
             Self::Export(_)
             | Self::Keygen(_)
             | Self::Sign(_)
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Print programs in canonical form, constants included
     Convert(ConvertArguments),
+    /// Say what there is to run programs with, and what the environment says
+    Doctor(DoctorArguments),
     /// Print a completion script for a shell, as for `source <(artifact completions bash)`
     Completions {
         /// The shell
@@ -336,13 +340,38 @@ pub(crate) enum EngineName {
     Cpu,
     /// The reference evaluator: clear, right and slow.
     Reference,
-    /// A PJRT plugin: at a path, or where the environment says.
-    Pjrt(Option<PathBuf>),
+    /// A PJRT plugin: that one, or what the environment says.
+    Pjrt(Option<PluginName>),
+}
+
+/// A PJRT plugin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PluginName {
+    /// What a Python package has installed under this name.
+    Installed(&'static str),
+    /// A file.
+    At(PathBuf),
+}
+
+impl From<PathBuf> for PluginName {
+    fn from(text: PathBuf) -> Self {
+        let installed = PLUGIN_NAMES.into_iter().find(|name| text.as_os_str() == *name);
+        installed.map_or(Self::At(text), Self::Installed)
+    }
+}
+
+impl fmt::Display for PluginName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Installed(name) => f.write_str(name),
+            Self::At(path) => path.display().fmt(f),
+        }
+    }
 }
 
 impl EngineName {
     /// What names an engine.
-    pub(crate) const KNOWN: &str = "`cpu`, `reference`, `pjrt`, `pjrt:PATH`";
+    pub(crate) const KNOWN: &str = "`cpu`, `reference`, `pjrt`, `pjrt:NAME`, `pjrt:PATH`";
 }
 
 impl FromStr for EngineName {
@@ -353,7 +382,7 @@ impl FromStr for EngineName {
             ("cpu", _) => Ok(Self::Cpu),
             ("reference", _) => Ok(Self::Reference),
             ("pjrt", _) => Ok(Self::Pjrt(None)),
-            (_, Some(path)) if !path.is_empty() => Ok(Self::Pjrt(Some(path.into()))),
+            (_, Some(plugin)) if !plugin.is_empty() => Ok(Self::Pjrt(Some(PathBuf::from(plugin).into()))),
             _ => Err(format!("the engines are {}", Self::KNOWN)),
         }
     }
@@ -365,7 +394,7 @@ impl fmt::Display for EngineName {
             Self::Cpu => f.write_str("cpu"),
             Self::Reference => f.write_str("reference"),
             Self::Pjrt(None) => f.write_str("pjrt"),
-            Self::Pjrt(Some(path)) => write!(f, "pjrt:{}", path.display()),
+            Self::Pjrt(Some(plugin)) => write!(f, "pjrt:{plugin}"),
         }
     }
 }
@@ -374,8 +403,8 @@ impl fmt::Display for EngineName {
 #[derive(Debug, Args)]
 pub(crate) struct EngineArguments {
     /// What runs programs: `cpu`, machine code for this machine, made by Cranelift; `reference`, the evaluator, clear, right and
-    /// slow; `pjrt:PATH`, XLA through the PJRT plugin at PATH; `pjrt`, the plugin that ARTIFACT_PJRT_PLUGIN names. By default
-    /// what ARTIFACT_ENGINE says, else `cpu`
+    /// slow; `pjrt:PATH`, XLA through the PJRT plugin at PATH; `pjrt:NAME`, through the one that a Python package has installed for
+    /// cpu, cuda, rocm or tpu; `pjrt`, through what ARTIFACT_PJRT_PLUGIN says. By default what ARTIFACT_ENGINE says, else `cpu`
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<EngineName>,
     /// Run a program on so many devices together, each on its part of the arrays, as the shardings of the program say
@@ -493,6 +522,24 @@ pub(crate) struct CheckArguments {
     /// Also pack each program, open the artifact again and run that
     #[arg(long)]
     pub(crate) through_artifact: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Engines, PJRT plugins and why one cannot be used, where Python packages are looked for, and every
+variable of the environment that counts. Each plugin is loaded in a process of its own. The exit code is 6 where the
+engine that a run would take, without --engine, cannot be used.
+
+Example:
+  artifact doctor --json"
+)]
+pub(crate) struct DoctorArguments {
+    /// Machine-readable output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Load a plugin and say what it has, as a line of JSON
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub(crate) probe: Option<PathBuf>,
 }
 
 /// What a program is written as.

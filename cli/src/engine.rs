@@ -1,17 +1,18 @@
 //! Engines by name, and the limits that they are given.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use artifact_engine::{CompileOptions, Engine, EngineError, ErrorKind, ExecuteOptions};
 use artifact_engine_cpu::{CpuEngine, Settings};
-use artifact_engine_pjrt::{self as pjrt, DigestFolder, FileDigests, PjrtEngine, Plugin};
+use artifact_engine_pjrt::{self as pjrt, DigestFolder, FileDigests, PjrtEngine, Plugin, installed_plugins};
 use artifact_engine_reference::ReferenceEngine;
 use artifact_runtime::Session;
 
-use crate::arguments::{EngineArguments, EngineName};
-use crate::cache_folder;
+use crate::arguments::{EngineArguments, EngineName, PluginName};
+use crate::environment::{ENGINE, LIBTPU_INIT_ARGS, PJRT_PLUGIN, XLA_FLAGS};
 use crate::failure::{Failure, Outcome};
+use crate::{cache_folder, python};
 
 /// What runs programs where nobody says another.
 const DEFAULT: EngineName = EngineName::Cpu;
@@ -36,8 +37,8 @@ fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine
             "it compiles no kernels of ours, which --perf-map would name",
         )),
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
-        EngineName::Pjrt(path) => {
-            let plugin = Plugin::open(&plugin_path(path.as_deref())?)?;
+        EngineName::Pjrt(named) => {
+            let plugin = plugin(named.clone())?;
             let digests = cache_folder::of_environment().map(|folder| {
                 let folder = DigestFolder::new(folder.join("plugin-digests"));
                 Arc::new(folder) as Arc<dyn FileDigests>
@@ -45,6 +46,13 @@ fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine
             let settings = pjrt::Settings {
                 devices,
                 digests,
+                environment: [XLA_FLAGS, LIBTPU_INIT_ARGS]
+                    .iter()
+                    .filter_map(|variable| {
+                        let value = variable.value()?.to_string_lossy().into_owned();
+                        Some((variable.name.to_owned(), value))
+                    })
+                    .collect(),
                 ..pjrt::Settings::default()
             };
             Ok(Arc::new(PjrtEngine::new(&plugin, &settings)?))
@@ -52,28 +60,47 @@ fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine
     }
 }
 
-/// The plugin that the command line names, or the environment.
-fn plugin_path(named: Option<&Path>) -> Result<PathBuf, EngineError> {
-    const VARIABLE: &str = "ARTIFACT_PJRT_PLUGIN";
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this binary reads the environment, once, and passes on what it says"
-    )]
-    let from_environment = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
-    let path = named
-        .map(Path::to_owned)
-        .or_else(|| from_environment().map(PathBuf::from));
-    path.ok_or_else(|| {
-        let what = format!("no plugin is named: give `--engine pjrt:PATH`, or set {VARIABLE} to a path");
-        EngineError::new(ErrorKind::Unavailable, what)
-    })
+/// Opens the plugin that the command line names, or the environment.
+fn plugin(named: Option<PluginName>) -> Result<Arc<Plugin>, EngineError> {
+    let unavailable = |what: String| EngineError::new(ErrorKind::Unavailable, what);
+    match named.or_else(named_plugin) {
+        Some(PluginName::At(path)) => Ok(Plugin::open(&path)?),
+        Some(PluginName::Installed(name)) => {
+            let folders = python::package_folders();
+            let found = installed_plugins(&folders)
+                .into_iter()
+                .find(|found| found.name == name);
+            let found = found.ok_or_else(|| {
+                let count = folders.len();
+                unavailable(format!(
+                    "no Python package has installed a plugin for {name}, in {count} folders that `artifact doctor` lists"
+                ))
+            })?;
+            Ok(Plugin::open(&found.path)?)
+        }
+        None => Err(unavailable(format!(
+            "no plugin is named: give `--engine pjrt:PATH` or `--engine pjrt:NAME`, or set {} to one of both",
+            PJRT_PLUGIN.name
+        ))),
+    }
+}
+
+/// The plugin that the environment names.
+pub(crate) fn named_plugin() -> Option<PluginName> {
+    PJRT_PLUGIN.value().map(|value| PathBuf::from(value).into())
+}
+
+/// The engine of a run for which nobody names one.
+pub(crate) fn chosen() -> Outcome<EngineName> {
+    let named = ENGINE.parsed("engine", &format!("the engines are {}", EngineName::KNOWN))?;
+    Ok(named.unwrap_or(DEFAULT))
 }
 
 /// A session with the engine that the command line names, or the environment.
 pub(crate) fn session(arguments: &EngineArguments) -> Outcome<Session> {
     let name = match &arguments.engine {
         Some(name) => name.clone(),
-        None => from_environment()?.unwrap_or(DEFAULT),
+        None => chosen()?,
     };
     let engine = make(&name, arguments)
         .map_err(|error| Failure::engine(format!("the engine `{name}` is not available")).because(&error))?;
@@ -82,23 +109,6 @@ pub(crate) fn session(arguments: &EngineArguments) -> Outcome<Session> {
         ..CompileOptions::for_engine(&*engine)
     };
     Ok(Session::with_options(engine, options))
-}
-
-/// What `ARTIFACT_ENGINE` says; a variable that is empty says nothing.
-fn from_environment() -> Outcome<Option<EngineName>> {
-    const VARIABLE: &str = "ARTIFACT_ENGINE";
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this binary reads the environment, once, and passes on what it says"
-    )]
-    let Some(value) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
-        return Ok(None);
-    };
-    let named = value.to_str().and_then(|value| value.parse().ok());
-    named.map(Some).ok_or_else(|| {
-        let what = format!("{VARIABLE} is {value:?}, which is no engine");
-        Failure::usage(what).hint(format!("the engines are {}", EngineName::KNOWN))
-    })
 }
 
 /// The limits of each call. `steps` are taken at most where nobody says how many, by engines that count them.

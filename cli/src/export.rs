@@ -13,6 +13,7 @@ use artifact_export::{
 
 use crate::arguments::ExportArguments;
 use crate::dimensions;
+use crate::environment::SOURCE_DATE_EPOCH;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::output;
@@ -116,16 +117,15 @@ fn unpacked(options: &ExportArguments, error: &ExportError) -> Failure {
 
 /// Seconds to record: none, a number, or those of `SOURCE_DATE_EPOCH` (reproducible-builds.org).
 fn created(option: Option<&str>) -> Outcome<Option<u64>> {
-    const VARIABLE: &str = "SOURCE_DATE_EPOCH";
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this binary reads the environment, once, and only when asked to"
-    )]
-    let variable = || std::env::var(VARIABLE).ok().filter(|value| !value.is_empty());
+    let variable = || {
+        SOURCE_DATE_EPOCH
+            .value()
+            .and_then(|value| value.into_string().ok())
+    };
     let (text, origin) = match option {
         None => return Ok(None),
         Some("env") => match variable() {
-            Some(value) => (value, VARIABLE),
+            Some(value) => (value, SOURCE_DATE_EPOCH.name),
             None => {
                 let what = "`--created` without a number takes SOURCE_DATE_EPOCH, which is not set";
                 return Err(

@@ -13,7 +13,9 @@ mod convert;
 mod description;
 mod dimensions;
 mod dimensions_text;
+mod doctor;
 mod engine;
+mod environment;
 mod export;
 mod failure;
 mod files;
@@ -26,6 +28,7 @@ mod npy;
 mod output;
 mod platform;
 mod program;
+mod python;
 mod random;
 mod rewriting;
 mod run;
@@ -99,17 +102,12 @@ fn survive_file_size_limit() {
 /// Lets PJRT plugins log what ends the process and nothing else, unless the user asks for more: what went wrong is in the errors
 /// that they return.
 fn quiet_plugins() {
-    const LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
     const FATAL: &str = "3";
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this binary reads the environment, once, and passes on what it says"
-    )]
-    if std::env::var_os(LEVEL).is_none() {
+    if environment::PLUGIN_LOG.value().is_none() {
         #[expect(unsafe_code, reason = "plugins read this from the environment alone")]
         // SAFETY: no other thread runs yet.
         unsafe {
-            std::env::set_var(LEVEL, FATAL);
+            std::env::set_var(environment::PLUGIN_LOG.name, FATAL);
         }
     }
 }
@@ -127,6 +125,7 @@ fn execute(command: Command) -> Outcome<Exit> {
         Command::Specialize(options) => specialize::execute(&options),
         Command::Upgrade(options) => upgrade::execute(&options),
         Command::Convert(options) => convert::execute(&options),
+        Command::Doctor(options) => doctor::execute(&options),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "artifact", &mut script);

@@ -49,7 +49,7 @@ fn the_engine_has_a_name() {
         .says("the engines are `cpu`, `reference`");
     // A plugin has a path, which must be one of a plugin.
     for (engine, why) in [
-        ("pjrt", "set ARTIFACT_PJRT_PLUGIN to a path"),
+        ("pjrt", "set ARTIFACT_PJRT_PLUGIN to one of both"),
         ("pjrt:absent.so", "absent.so cannot be used as a PJRT plugin"),
         ("pjrt:/dev/null", "it is no file"),
     ] {

@@ -8,6 +8,7 @@
 
 mod check;
 mod convert;
+mod doctor;
 mod engines;
 mod export;
 mod files;

@@ -1,5 +1,6 @@
 //! A plugin behind the engine port.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artifact_core::blob::Blob;
@@ -39,6 +40,8 @@ pub struct Settings {
     pub devices: u32,
     /// Where the digests of plugins are remembered; without it, a plugin is read once in a process.
     pub digests: Option<Arc<dyn FileDigests>>,
+    /// Variables of the environment that the plugin reads and that change what it compiles, such as `XLA_FLAGS`: part of its identity.
+    pub environment: BTreeMap<String, String>,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             client: ClientSettings::default(),
             devices: 1,
             digests: None,
+            environment: BTreeMap::new(),
         }
     }
 }
@@ -60,7 +64,7 @@ impl PjrtEngine {
     pub fn new(plugin: &Arc<Plugin>, settings: &Settings) -> Result<Self, EngineError> {
         let client = with_devices(plugin, settings)?;
         Ok(Self {
-            toolchain: identity::toolchain(plugin, &client, settings.digests.as_deref())?,
+            toolchain: identity::toolchain(plugin, &client, settings)?,
             target: identity::target(&client)?,
             plugin: Arc::clone(plugin),
             client,

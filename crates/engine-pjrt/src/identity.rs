@@ -4,7 +4,7 @@ use artifact_core::digest::{Digest, Domain, Hasher};
 use artifact_engine::{Component, EngineError, ErrorKind, Target, Toolchain};
 
 use crate::client::Client;
-use crate::digests::FileDigests;
+use crate::engine::Settings;
 use crate::plugin::Plugin;
 
 /// The version of what a payload holds.
@@ -19,20 +19,25 @@ const MACHINE: Domain = Domain::new("artifact pjrt machine v1");
 pub(crate) fn toolchain(
     plugin: &Plugin,
     client: &Client,
-    digests: Option<&dyn FileDigests>,
+    settings: &Settings,
 ) -> Result<Toolchain, EngineError> {
     let version = |text: String| Component::Version(text);
     let (major, minor) = plugin.api_version();
-    let digest = plugin.digest(digests).map_err(|error| {
+    let digest = plugin.digest(settings.digests.as_deref()).map_err(|error| {
         let what = format!("cannot read {}", plugin.path().display());
         EngineError::new(ErrorKind::Unavailable, what).because(error)
     })?;
-    Ok(Toolchain::default()
+    let toolchain = Toolchain::default()
         .with("payload", version(PAYLOAD_VERSION.to_owned()))
         .with("pjrt-api", version(format!("{major}.{minor}")))
         .with("platform", version(client.platform().to_owned()))
         .with("platform-version", version(client.platform_version().to_owned()))
-        .with("plugin", Component::Digest(digest)))
+        .with("plugin", Component::Digest(digest));
+    let variables = settings.environment.iter().filter(|(_, value)| !value.is_empty());
+    Ok(variables.fold(toolchain, |toolchain, (name, value)| {
+        let name = format!("environment.{name}");
+        toolchain.with(&name, Component::Digest(Digest::of(value.as_bytes())))
+    }))
 }
 
 /// The machine that a client compiles for. XLA's CPU compiler uses whatever the processor has, so that the name stands for all of
