@@ -319,18 +319,26 @@ pub(crate) enum EmitStage {
   artifact compile model.artifact
   artifact compile model.mlir --emit plan
   artifact compile model.artifact --emit asm --target x86-64-v3
+  artifact compile model.artifact --engine pjrt:cuda --target h100
 
-Without --emit, the program is compiled by the engine `cpu`, and the time and the size of what came of it are said. Sizes that have no
-numbers stay open: what is compiled serves all of them.")]
+Without --emit, the time and the size of what came of it are said. For `cpu`, sizes that have no numbers stay open: what is compiled
+serves all of them. A plugin compiles static programs, and one for CUDA also for GPUs that are not there: h100 and a100.")]
 pub(crate) struct CompileArguments {
     /// The artifact or program
     pub(crate) program: PathBuf,
     /// Print a stage of compilation
     #[arg(long, value_enum)]
     pub(crate) emit: Option<EmitStage>,
-    /// The level of processors that code is for: x86-64-v3 or x86-64-v4; by default the highest that this machine runs
-    #[arg(long, value_name = "LEVEL")]
+    /// What compiles, as for `artifact run`
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) engine: Option<EngineName>,
+    /// The machine that code is for: of `cpu` the level of processors, x86-64-v3 or x86-64-v4; of `pjrt:cuda` h100 or a100; by default
+    /// this machine
+    #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
+    /// Compile for so many devices that run the program together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=DEVICES_MAX), default_value_t = 1)]
+    pub(crate) devices: u32,
 }
 
 /// What runs a program.

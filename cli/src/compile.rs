@@ -5,30 +5,40 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use artifact_engine::{ArgumentFact, CompileOptions, Engine, EngineError, Program as EngineProgram, Target};
-use artifact_engine_cpu::{CpuEngine, Emit, Settings, dump};
+use artifact_engine_cpu::{Emit, dump};
 use artifact_ir::types::Type;
 
-use crate::arguments::{CompileArguments, EmitStage};
+use crate::arguments::{CompileArguments, EmitStage, EngineName};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output;
 use crate::program::Program;
+use crate::{engine, output};
 
 pub(crate) fn execute(options: &CompileArguments) -> Outcome<Exit> {
     let path = &options.program;
+    let name = match (&options.engine, options.emit) {
+        (Some(name), None) => name.clone(),
+        (None, None) => engine::chosen()?,
+        (Some(EngineName::Cpu) | None, Some(_)) => EngineName::Cpu,
+        (Some(name), Some(_)) => {
+            let what = format!("--emit shows what the engine `cpu` makes, and not `{name}`");
+            return Err(Failure::usage(what));
+        }
+    };
     let program = Program::open(path)?;
-    let engine = CpuEngine::new(&Settings::default())
-        .map_err(|error| Failure::engine("the engine `cpu` is not available").because(&error))?;
-    let mut compile_options = CompileOptions::for_engine(&engine);
-    if let Some(name) = &options.target {
-        compile_options.target = target(&engine, name)?;
+    let engine = engine::compiler(&name, options.target.as_deref())?;
+    let mut compile_options = CompileOptions::for_engine(&*engine);
+    compile_options.partitions = options.devices;
+    if let Some(target) = &options.target {
+        compile_options.target = target_of(&*engine, &name, target)?;
     }
-    let refuse = |error: EngineError| Failure::run(path, &error, program.place(error.source_offset()));
+    let refuse = |error: EngineError| Failure::compile(path, &error, program.place(error.source_offset()));
     let given = given(&program).map_err(refuse)?;
     if let Some(stage) = options.emit {
         let text = dump(&given, &compile_options, stage.into()).map_err(refuse)?;
         output::text(&text)?;
         return Ok(Exit::Ok);
     }
+    check_sizes(&*engine, &given, &compile_options, path)?;
     let start = Instant::now();
     let module = engine.compile(&given, &compile_options).map_err(refuse)?;
     let time = start.elapsed();
@@ -39,6 +49,34 @@ pub(crate) fn execute(options: &CompileArguments) -> Outcome<Exit> {
         time.as_secs_f64() * 1e3,
     )?;
     Ok(Exit::Ok)
+}
+
+/// Refuses a program with sizes that the engine must know.
+fn check_sizes(
+    engine: &dyn Engine,
+    program: &EngineProgram,
+    options: &CompileOptions,
+    path: &Path,
+) -> Outcome<()> {
+    let refuse = |error: EngineError| Failure::compile(path, &error, None);
+    let plan = engine.plan(program, options).map_err(refuse)?;
+    if plan.is_complete() {
+        return Ok(());
+    }
+    let (path, engine) = (output::path(path), engine.name());
+    let names = plan
+        .dimensions
+        .iter()
+        .map(|dimension| dimension.variable.to_string());
+    let names: Vec<String> = names.collect();
+    let what = match names.is_empty() {
+        true => format!("{path} has sizes that the engine `{engine}` must know and that arguments tell"),
+        false => format!(
+            "{path} has sizes that the engine `{engine}` must know: {}",
+            names.join(", ")
+        ),
+    };
+    Err(Failure::input(what).hint("make a static program of it with `artifact specialize`"))
 }
 
 fn describe(path: &Path, options: &CompileOptions, bytes: usize, ms: f64) -> Outcome<()> {
@@ -61,14 +99,14 @@ fn given(program: &Program) -> Result<EngineProgram, EngineError> {
     EngineProgram::new(Arc::clone(&definition.module), definition.entry, facts, scope)
 }
 
-fn target(engine: &CpuEngine, name: &str) -> Outcome<Target> {
+fn target_of(engine: &dyn Engine, name: &EngineName, target: &str) -> Outcome<Target> {
     let known = engine.targets().into_iter().map(|support| support.target);
     let names: Vec<String> = known.map(|target| target.to_string()).collect();
-    if !names.iter().any(|known| known == name) {
-        let what = format!("`{name}` is no target of the engine `cpu`");
+    if !names.iter().any(|known| known == target) {
+        let what = format!("`{target}` is no target of the engine `{name}`");
         return Err(Failure::usage(what).hint(format!("its targets are {}", names.join(", "))));
     }
-    Target::new(name).map_err(|error| Failure::usage(error.to_string()))
+    Target::new(target).map_err(|error| Failure::usage(error.to_string()))
 }
 
 impl From<EmitStage> for Emit {

@@ -1,16 +1,19 @@
 //! Engines by name, and the limits that they are given.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use artifact_engine::{CompileOptions, Engine, EngineError, ErrorKind, ExecuteOptions};
 use artifact_engine_cpu::{CpuEngine, Settings};
-use artifact_engine_pjrt::{self as pjrt, DigestFolder, FileDigests, PjrtEngine, Plugin, installed_plugins};
+use artifact_engine_pjrt::{
+    self as pjrt, DigestFolder, FileDigests, PjrtEngine, Plugin, cuda_tools, installed_plugins,
+};
 use artifact_engine_reference::ReferenceEngine;
 use artifact_runtime::Session;
 
 use crate::arguments::{EngineArguments, EngineName, PluginName};
-use crate::environment::{ENGINE, LIBTPU_INIT_ARGS, PJRT_PLUGIN, XLA_FLAGS};
+use crate::environment::{ENGINE, LIBTPU_INIT_ARGS, PATH, PJRT_PLUGIN, XLA_FLAGS};
 use crate::failure::{Failure, Outcome};
 use crate::{cache_folder, python};
 
@@ -39,24 +42,72 @@ fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
         EngineName::Pjrt(named) => {
             let plugin = plugin(named.clone())?;
-            let digests = cache_folder::of_environment().map(|folder| {
-                let folder = DigestFolder::new(folder.join("plugin-digests"));
-                Arc::new(folder) as Arc<dyn FileDigests>
-            });
-            let settings = pjrt::Settings {
-                devices,
-                digests,
-                environment: [XLA_FLAGS, LIBTPU_INIT_ARGS]
-                    .iter()
-                    .filter_map(|variable| {
-                        let value = variable.value()?.to_string_lossy().into_owned();
-                        Some((variable.name.to_owned(), value))
-                    })
-                    .collect(),
-                ..pjrt::Settings::default()
-            };
-            Ok(Arc::new(PjrtEngine::new(&plugin, &settings)?))
+            Ok(Arc::new(PjrtEngine::new(
+                &plugin,
+                &pjrt_settings(&plugin, devices),
+            )?))
         }
+    }
+}
+
+/// An engine to compile for a target with: a plugin that lacks a device may compile for one by its name.
+pub(crate) fn compiler(name: &EngineName, target: Option<&str>) -> Outcome<Arc<dyn Engine>> {
+    let made = || -> Result<Arc<dyn Engine>, EngineError> {
+        match name {
+            EngineName::Cpu => Ok(Arc::new(CpuEngine::new(&Settings::default())?)),
+            EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
+            EngineName::Pjrt(named) => {
+                let plugin = plugin(named.clone())?;
+                let settings = pjrt_settings(&plugin, 1);
+                match PjrtEngine::new(&plugin, &settings) {
+                    Err(error) if error.kind() == ErrorKind::Unavailable && target.is_some() => {
+                        // Why there is no device says more than why none can be made up.
+                        Ok(Arc::new(
+                            PjrtEngine::compiler(&plugin, &settings).map_err(|_| error)?,
+                        ))
+                    }
+                    made => Ok(Arc::new(made?)),
+                }
+            }
+        }
+    };
+    made().map_err(|error| {
+        let failure = unavailable(name, &error);
+        match (name, target) {
+            (EngineName::Pjrt(_), None) => {
+                failure.hint("a plugin for CUDA compiles for GPUs that are not there: --target h100")
+            }
+            _ => failure,
+        }
+    })
+}
+
+fn unavailable(name: &EngineName, error: &EngineError) -> Failure {
+    Failure::engine(format!("the engine `{name}` is not available")).because(error)
+}
+
+fn pjrt_settings(plugin: &Plugin, devices: u32) -> pjrt::Settings {
+    let digests = cache_folder::of_environment().map(|folder| {
+        let folder = DigestFolder::new(folder.join("plugin-digests"));
+        Arc::new(folder) as Arc<dyn FileDigests>
+    });
+    let variables = [XLA_FLAGS, LIBTPU_INIT_ARGS].into_iter().filter_map(|variable| {
+        let value = variable.value()?.to_string_lossy().into_owned();
+        Some((variable.name.to_owned(), value))
+    });
+    let tools = match plugin.attributes().contains_key("cuda_version") {
+        true => {
+            let path = PATH.value().unwrap_or_default();
+            cuda_tools(plugin.path(), &std::env::split_paths(&path).collect::<Vec<_>>())
+        }
+        false => BTreeMap::new(),
+    };
+    pjrt::Settings {
+        devices,
+        digests,
+        environment: variables.collect(),
+        tools,
+        ..pjrt::Settings::default()
     }
 }
 
@@ -102,8 +153,7 @@ pub(crate) fn session(arguments: &EngineArguments) -> Outcome<Session> {
         Some(name) => name.clone(),
         None => chosen()?,
     };
-    let engine = make(&name, arguments)
-        .map_err(|error| Failure::engine(format!("the engine `{name}` is not available")).because(&error))?;
+    let engine = make(&name, arguments).map_err(|error| unavailable(&name, &error))?;
     let options = CompileOptions {
         partitions: arguments.devices,
         ..CompileOptions::for_engine(&*engine)

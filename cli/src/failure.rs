@@ -179,6 +179,15 @@ impl Failure {
 
     /// A run that stopped. `place` is the rendered place in the program.
     pub(crate) fn run(path: &Path, error: &EngineError, place: Option<String>) -> Self {
+        Self::stopped("the run", path, error, place)
+    }
+
+    /// A compile that stopped.
+    pub(crate) fn compile(path: &Path, error: &EngineError, place: Option<String>) -> Self {
+        Self::stopped("the compile", path, error, place)
+    }
+
+    fn stopped(what: &str, path: &Path, error: &EngineError, place: Option<String>) -> Self {
         let exit = match error.kind() {
             ErrorKind::Unsupported | ErrorKind::Unavailable => Exit::Engine,
             ErrorKind::FailedCheck => Exit::CheckFailed,
@@ -186,7 +195,7 @@ impl Failure {
             ErrorKind::Incompatible | ErrorKind::Internal => Exit::Internal,
             _ => Exit::BadInput,
         };
-        let mut failure = Self::new(exit, format!("the run of {} stopped", path.display())).because(error);
+        let mut failure = Self::new(exit, format!("{what} of {} stopped", path.display())).because(error);
         failure.hint = match error.kind() {
             ErrorKind::StepLimit => Some("allow more with --max-steps".to_owned()),
             ErrorKind::MemoryLimit => Some("allow more with --memory-limit".to_owned()),

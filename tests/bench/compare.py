@@ -52,7 +52,7 @@ class Bench:
         return path
 
     def ours(self, path, arrays, threads=THREADS):
-        return Ours(self.options.runner, path, threads, self.folder / "arrays", arrays)
+        return Ours([self.options.runner, "cpu", path, str(threads)], self.folder / "arrays", arrays)
 
     def compare(self, ours, theirs):
         processes = [os.getpid(), *(side.process.pid for side in (ours, theirs) if isinstance(side, Ours))]

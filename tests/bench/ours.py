@@ -11,12 +11,11 @@ class Failed(Exception):
 
 
 class Ours:
-    """A program in a process of its own. `arrays` are its flat inputs, which are written to `folder`."""
+    """A program in a process of its own, which `command` starts. `arrays` are its flat inputs, which are written to `folder`."""
 
-    def __init__(self, runner, program, threads, folder, arrays):
+    def __init__(self, command, folder, arrays):
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        command = [runner, program, str(threads)]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
         try:

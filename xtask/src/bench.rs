@@ -1,6 +1,6 @@
-//! `bench cpu`: how fast the CPU engine is beside XLA, program by program.
+//! `bench`: how fast our engines are beside others, program by program.
 //!
-//! The comparison is a Python program, which runs XLA itself and starts ours for each program: an example of the engine's crate.
+//! A comparison is a Python program, which runs the other side itself and starts ours for each program: an example of the command's crate.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,16 +14,23 @@ const RUNNER: &str = "bench_runner";
 
 /// The task.
 pub(crate) fn run(workspace: &Workspace, options: &[String]) -> Outcome {
-    let Some(("cpu", options)) = options.split_first().map(|(name, rest)| (name.as_str(), rest)) else {
-        return Err(Failure::new("say what to measure: `cargo xtask bench cpu`"));
-    };
+    match options.split_first().map(|(name, rest)| (name.as_str(), rest)) {
+        Some(("cpu", options)) => cpu(workspace, options),
+        Some(("pjrt", options)) => pjrt(workspace, options),
+        _ => Err(Failure::new(
+            "say what to measure: `cargo xtask bench cpu` or `cargo xtask bench pjrt`",
+        )),
+    }
+}
+
+/// The CPU engine beside XLA.
+fn cpu(workspace: &Workspace, options: &[String]) -> Outcome {
     let python = setup::install(workspace)?;
-    let runner = build(workspace)?;
     let mut comparison = Command::new(python);
     comparison
         .arg("tests/bench/compare.py")
         .arg("--runner")
-        .arg(runner)
+        .arg(build(workspace)?)
         .arg("--folder")
         .arg(workspace.target.join("bench"));
     match corpus::find(workspace)? {
@@ -35,12 +42,39 @@ pub(crate) fn run(workspace: &Workspace, options: &[String]) -> Outcome {
     process::run(comparison.args(options))
 }
 
-/// Builds the runner as users have the engine, and returns its path.
+/// Calls of XLA's CPU plugin beside a bare loop over its functions, and beside jax.
+fn pjrt(workspace: &Workspace, options: &[String]) -> Outcome {
+    let python = setup::install(workspace)?;
+    let plugin = setup::cpu_plugin(&python)?;
+    let Some(corpus) = corpus::find(workspace)? else {
+        println!("bench: SKIPPED, without the programs of the corpus");
+        return Ok(());
+    };
+    let folder = workspace.target.join("bench-pjrt");
+    std::fs::create_dir_all(&folder).during(|| format!("make {}", folder.display()))?;
+    let bare = folder.join("bare_loop");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "tests/bench/bare_loop.c", "-ldl", "-o"]);
+    process::run(compiler.arg(&bare))?;
+    let mut comparison = Command::new(python);
+    comparison.arg("tests/bench/pjrt.py");
+    for (option, path) in [
+        ("--runner", build(workspace)?),
+        ("--bare", absolute(&bare)?),
+        ("--plugin", plugin),
+        ("--folder", folder),
+        ("--corpus", corpus),
+    ] {
+        comparison.arg(option).arg(path);
+    }
+    process::run(comparison.args(options))
+}
+
+/// Builds the runner as users have the engines, and returns its path.
 fn build(workspace: &Workspace) -> Outcome<PathBuf> {
-    let package = ["--package", "artifact-engine-cpu", "--example", RUNNER];
+    let package = ["--package", "artifact-cli", "--example", RUNNER];
     process::run(Command::new("cargo").args(["build", "--release"]).args(package))?;
-    let runner = workspace.target.join("release/examples").join(RUNNER);
-    absolute(&runner)
+    absolute(&workspace.target.join("release/examples").join(RUNNER))
 }
 
 fn absolute(path: &Path) -> Outcome<PathBuf> {

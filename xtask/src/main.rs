@@ -23,6 +23,7 @@ mod failure;
 mod files;
 mod generate;
 mod goldens;
+mod gpu;
 mod layers;
 mod portable_check;
 mod process;
@@ -92,9 +93,15 @@ const TASKS: &[Task] = &[
         run: goldens::run,
     },
     Task {
+        name: "gpu",
+        options: &[],
+        summary: "compile programs for GPUs that are not there, with XLA's CUDA plugin (installs half a gigabyte)",
+        run: gpu::run,
+    },
+    Task {
         name: "bench",
-        options: &["cpu", "--filter NAME", "--json FILE", "--iterations N"],
-        summary: "compare the speed and memory of the CPU engine with XLA's",
+        options: &["cpu", "pjrt", "--filter NAME", "--json FILE", "--iterations N"],
+        summary: "compare the CPU engine with XLA, or calls of a PJRT plugin with a bare loop and jax",
         run: bench::run,
     },
 ];

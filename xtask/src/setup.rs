@@ -39,6 +39,13 @@ const NEWEST: Environment = Environment {
     oldest_python: (3, 12),
 };
 
+/// XLA's CUDA plugin.
+const CUDA: Environment = Environment {
+    folder: "venv-cuda",
+    requirements: "tests/requirements-cuda.txt",
+    oldest_python: (3, 11),
+};
+
 /// The name of the stamp inside the environment.
 const STAMP: &str = "installed-requirements.txt";
 
@@ -51,6 +58,11 @@ pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
 pub(crate) fn install(workspace: &Workspace) -> Outcome<PathBuf> {
     let interpreter = find_interpreter(PINNED.oldest_python)?;
     PINNED.install(workspace, &interpreter)
+}
+
+/// Installs the environment of XLA's CUDA plugin unless it is there, and returns its interpreter.
+pub(crate) fn install_cuda(workspace: &Workspace) -> Outcome<PathBuf> {
+    CUDA.install(workspace, &find_interpreter(CUDA.oldest_python)?)
 }
 
 /// XLA's PJRT plugin for CPU in the environment of an interpreter that [`install`] returned.

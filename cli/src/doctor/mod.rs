@@ -9,7 +9,7 @@ use artifact_engine_pjrt::installed_plugins;
 use serde_json::{Value, json};
 
 use crate::arguments::{DoctorArguments, EngineName, PluginName};
-use crate::environment::{self, ENGINE, PJRT_PLUGIN};
+use crate::environment::{self, ENGINE};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{cache_folder, engine, output, python};
 
@@ -117,7 +117,6 @@ impl Report {
             "usable": self.is_chosen_there(),
             "cpu": cpu,
             "plugins": plugins,
-            "plugin_from": PJRT_PLUGIN.name,
             "python_folders": self.folders,
             "cache": self.cache,
             "environment": variables.collect::<serde_json::Map<String, Value>>(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use artifact_engine_pjrt::{Client, ClientSettings, NamedValue, Plugin as Loaded};
+use artifact_engine_pjrt::{Client, ClientSettings, Plugin as Loaded};
 use serde_json::{Value, json};
 
 use crate::failure::{Exit, Outcome};
@@ -106,12 +106,8 @@ fn described(path: &Path) -> Result<Value, String> {
             error.message.trim_end()
         )
     })?;
-    let reads = match plugin.attributes().get("stablehlo_current_version") {
-        Some(NamedValue::Numbers(parts)) => {
-            Some(parts.iter().map(i64::to_string).collect::<Vec<_>>().join("."))
-        }
-        _ => None,
-    };
+    let reads = plugin.attributes().get("stablehlo_current_version");
+    let reads = reads.map(ToString::to_string);
     let devices = client.devices().iter();
     let devices: Vec<Value> = devices
         .map(|device| json!({"id": device.id, "kind": device.kind}))

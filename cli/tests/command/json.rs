@@ -5,7 +5,7 @@ use std::path::Path;
 use artifact_forge::Forgery;
 use serde_json::Value;
 
-use crate::{ADD, Scratch, run};
+use crate::{ADD, Scratch, artifact, ended, run};
 
 /// The pointers that a section of the page lists.
 fn documented(section: &str) -> Vec<String> {
@@ -68,6 +68,19 @@ fn the_page_is_true() {
 
     let checked = run(&[&"check", &program, &"--json"]).expect(0).out;
     check("`check --json`", checked.lines().next().unwrap());
+
+    let absent = Path::new("/absent.so");
+    let mut doctor = artifact();
+    doctor
+        .env("ARTIFACT_PJRT_PLUGIN", absent)
+        .args(["doctor", "--json"]);
+    let found = check("`doctor --json`", &ended(doctor.output().unwrap()).expect(0).out);
+    let plugin = &found["plugins"][0];
+    assert_eq!(
+        (&plugin["path"], &plugin["name"]),
+        (&"/absent.so".into(), &Value::Null)
+    );
+    assert!(plugin["unusable"].is_string());
 }
 
 #[test]

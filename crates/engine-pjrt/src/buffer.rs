@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::Arc;
 
-use artifact_engine::Buffer as Array;
+use artifact_engine::{Buffer as Array, Resident};
 use artifact_ir::types::ElementType;
 
 use crate::api::list;
@@ -49,6 +49,21 @@ impl DeviceBuffer {
         let data = (*host).as_ref().as_ptr();
         let mut copy = host_copy(element, dims, sys::IMMUTABLE_ZERO_COPY, data)?;
         Self::copied(client, device, &mut copy, Box::new(host))
+    }
+
+    /// Blocks until its elements are there.
+    ///
+    /// # Errors
+    /// What the plugin says of what should have made them.
+    pub(crate) fn wait(&self) -> Result<(), PjrtError> {
+        let mut ask = sys::BufferReadyEvent::new();
+        ask.buffer = self.pointer;
+        // SAFETY: the buffer is there, and the event is this call's own.
+        let ready = unsafe {
+            self.client.api().call(&mut ask)?;
+            Event::new(self.client.api(), ask.event)
+        };
+        ready.wait()
     }
 
     /// An array of the port that is given away, in whose memory a computation may put results. It may only be one that nobody else
@@ -177,15 +192,19 @@ impl DeviceBuffer {
         }
         let mut ask = sys::BufferUnsafePointer::new();
         ask.buffer = self.pointer;
+        let mut place = sys::BufferDevice::new();
+        place.buffer = self.pointer;
+        let api = self.client.api();
         // SAFETY: the buffer is there.
-        let asked = unsafe { self.client.api().call(&mut ask) };
+        let asked = unsafe { api.call(&mut ask).and_then(|()| api.call(&mut place)) };
         if asked.is_err() || ask.address == 0 {
             return Err(self);
         }
         Ok(HostView {
             data: ask.address as *const u8,
+            device: place.device,
             byte_count,
-            _buffer: self,
+            buffer: self,
         })
     }
 }
@@ -197,7 +216,31 @@ const HOST_PLATFORM: &str = "cpu";
 pub(crate) struct HostView {
     data: *const u8,
     byte_count: usize,
-    _buffer: DeviceBuffer,
+    device: *mut sys::Device,
+    buffer: DeviceBuffer,
+}
+
+impl HostView {
+    /// What an array of the port is, if a client keeps it.
+    pub(crate) fn of_array(array: &Array, client: &Arc<Client>) -> Option<Arc<Self>> {
+        let resident = Arc::clone(array.resident()?);
+        let own = resident.into_any().downcast::<Self>().ok()?;
+        Arc::ptr_eq(&own.buffer.client, client).then_some(own)
+    }
+
+    pub(crate) const fn buffer(&self) -> &DeviceBuffer {
+        &self.buffer
+    }
+
+    pub(crate) fn is_on(&self, device: &Device) -> bool {
+        self.device == device.pointer
+    }
+}
+
+impl Resident for HostView {
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
 }
 
 // SAFETY: the elements are only read, and the buffer that has them may be used from any thread.

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::api::{Api, bytes, list, text};
+use crate::api::{Api, list, text};
 use crate::compile_options::CompileOptions;
 use crate::error::PjrtError;
 use crate::executable::LoadedExecutable;
@@ -188,16 +188,7 @@ impl Client {
         program: &[u8],
         options: &CompileOptions,
     ) -> Result<LoadedExecutable, PjrtError> {
-        const FORMAT: &[u8] = b"mlir";
-        let program = sys::Program {
-            struct_size: size_of::<sys::Program>(),
-            extension_start: std::ptr::null_mut(),
-            // The plugin reads it; the field is also for those that write.
-            code: program.as_ptr().cast_mut().cast::<c_char>(),
-            code_size: program.len(),
-            format: FORMAT.as_ptr().cast::<c_char>(),
-            format_size: FORMAT.len(),
-        };
+        let program = mlir_program(program);
         let options = options.encode();
         let mut compile = sys::ClientCompile::new();
         compile.client = self.pointer;
@@ -222,20 +213,19 @@ impl Client {
         unsafe { self.api.call(&mut load) }?;
         LoadedExecutable::new(Arc::clone(self), load.loaded)
     }
+}
 
-    /// The bytes of an executable.
-    pub(crate) fn serialize(&self, executable: *mut sys::Executable) -> Result<Vec<u8>, PjrtError> {
-        let mut serialize = sys::ExecutableSerialize::new();
-        serialize.executable = executable;
-        // SAFETY: the executable is there; the bytes are copied before what backs them is freed, once.
-        unsafe {
-            self.api.call(&mut serialize)?;
-            let copy = bytes(serialize.bytes, serialize.byte_count).to_vec();
-            if let Some(free) = serialize.deleter {
-                free(serialize.backing);
-            }
-            Ok(copy)
-        }
+/// Text or bytecode of MLIR, which lives as long as what it was made of.
+pub(crate) const fn mlir_program(program: &[u8]) -> sys::Program {
+    const FORMAT: &[u8] = b"mlir";
+    sys::Program {
+        struct_size: size_of::<sys::Program>(),
+        extension_start: std::ptr::null_mut(),
+        // The plugin reads it; the field is also for those that write.
+        code: program.as_ptr().cast_mut().cast::<c_char>(),
+        code_size: program.len(),
+        format: FORMAT.as_ptr().cast::<c_char>(),
+        format_size: FORMAT.len(),
     }
 }
 

@@ -56,6 +56,12 @@ pub trait FileDigests: fmt::Debug + Send + Sync {
     fn keep(&self, stamp: &FileStamp, digest: &Digest);
 }
 
+/// The digest of a file.
+pub(crate) fn digest_now(path: &Path, known: Option<&dyn FileDigests>) -> io::Result<Digest> {
+    let stamp = FileStamp::of(&fs::metadata(path)?);
+    digest_of(path, stamp, known)
+}
+
 /// The digest of a file that is as it was when it had this stamp.
 pub(crate) fn digest_of(
     path: &Path,
@@ -65,7 +71,7 @@ pub(crate) fn digest_of(
     let mut file = File::open(path)?;
     let check = |file: &File| match FileStamp::of(&file.metadata()?) == stamp {
         true => Ok(()),
-        false => Err(io::Error::other("it is not what it was when it was loaded")),
+        false => Err(io::Error::other("it is not what it was before")),
     };
     check(&file)?;
     if let Some(digest) = known.and_then(|known| known.find(&stamp)) {

@@ -1,5 +1,6 @@
 //! Plugins by name, where Python packages install them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What a package installs below a folder of packages: the name of the plugin, and its file. Of several with one name the first is
@@ -43,6 +44,33 @@ pub fn installed_plugins(folders: &[PathBuf]) -> Vec<InstalledPlugin> {
         }
     }
     found
+}
+
+/// The files that XLA's CUDA plugin compiles with, by name: an assembler, a linker, and a library of functions. It looks for them in
+/// the folders of `PATH`, where CUDA is installed for a system, and where packages beside the plugin have them.
+#[must_use]
+pub fn cuda_tools(plugin: &Path, path: &[PathBuf]) -> BTreeMap<String, PathBuf> {
+    const TOOLS: [(&str, &str); 3] = [
+        ("ptxas", "bin/ptxas"),
+        ("nvlink", "bin/nvlink"),
+        ("libdevice", "nvvm/libdevice/libdevice.10.bc"),
+    ];
+    let beside = plugin.parent().map(Path::to_owned).unwrap_or_default();
+    let roots = ["/usr/local/cuda", "/opt/cuda"].map(PathBuf::from).into_iter();
+    let packages = [
+        "../nvidia/cu13",
+        "../../nvidia/cu13",
+        "../../nvidia/cuda_nvcc",
+        "cuda",
+    ];
+    let roots: Vec<PathBuf> = roots.chain(packages.map(|folder| beside.join(folder))).collect();
+    let find = |(name, file): (&str, &str)| {
+        let in_path = path.iter().map(|folder| folder.join(name));
+        let in_roots = roots.iter().map(|root| root.join(file));
+        let found = in_path.chain(in_roots).find(|path| path.is_file())?;
+        Some((name.to_owned(), found))
+    };
+    TOOLS.into_iter().filter_map(find).collect()
 }
 
 #[cfg(test)]

@@ -45,6 +45,9 @@ pub(crate) const UNIMPLEMENTED: i32 = 12;
 /// A defect, or what this side makes of a call that gave nothing.
 pub(crate) const INTERNAL: i32 = 13;
 
+/// Something that is needed is not there.
+pub(crate) const UNAVAILABLE: i32 = 14;
+
 /// The names of the codes (`absl::StatusCode`).
 const fn code_name(code: i32) -> &'static str {
     match code {
@@ -60,7 +63,7 @@ const fn code_name(code: i32) -> &'static str {
         11 => "out of range",
         UNIMPLEMENTED => "unimplemented",
         INTERNAL => "internal",
-        14 => "unavailable",
+        UNAVAILABLE => "unavailable",
         15 => "data loss",
         16 => "unauthenticated",
         _ => "unknown",

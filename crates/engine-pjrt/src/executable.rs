@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
-use crate::api::list;
+use crate::api::{Api, bytes, list};
 use crate::buffer::DeviceBuffer;
 use crate::client::{Client, Device};
 use crate::error::{INVALID_ARGUMENT, PjrtError};
@@ -31,18 +31,49 @@ impl fmt::Debug for LoadedExecutable {
     }
 }
 
-/// The part of a [`LoadedExecutable`] that is no longer bound to devices, for as long as it is asked something.
-struct Unloaded<'a> {
-    client: &'a Client,
+/// An executable that is bound to no devices.
+pub(crate) struct Unloaded {
+    api: Api,
     pointer: *mut sys::Executable,
 }
 
-impl Drop for Unloaded<'_> {
+impl Unloaded {
+    /// # Safety
+    /// The pointer is an executable of the plugin that nobody else destroys.
+    pub(crate) const unsafe fn new(api: Api, pointer: *mut sys::Executable) -> Self {
+        Self { api, pointer }
+    }
+
+    fn outputs(&self) -> Result<usize, PjrtError> {
+        let mut count = sys::ExecutableNumOutputs::new();
+        count.executable = self.pointer;
+        // SAFETY: it is there.
+        unsafe { self.api.call(&mut count) }?;
+        Ok(count.count)
+    }
+
+    /// Its bytes.
+    pub(crate) fn serialize(&self) -> Result<Vec<u8>, PjrtError> {
+        let mut serialize = sys::ExecutableSerialize::new();
+        serialize.executable = self.pointer;
+        // SAFETY: the executable is there; the bytes are copied before what backs them is freed, once.
+        unsafe {
+            self.api.call(&mut serialize)?;
+            let copy = bytes(serialize.bytes, serialize.byte_count).to_vec();
+            if let Some(free) = serialize.deleter {
+                free(serialize.backing);
+            }
+            Ok(copy)
+        }
+    }
+}
+
+impl Drop for Unloaded {
     fn drop(&mut self) {
         let mut destroy = sys::ExecutableDestroy::new();
         destroy.executable = self.pointer;
-        // SAFETY: it was made for this.
-        let _ = unsafe { self.client.api().call(&mut destroy) };
+        // SAFETY: nobody else has it.
+        let _ = unsafe { self.api.call(&mut destroy) };
     }
 }
 
@@ -76,14 +107,7 @@ impl LoadedExecutable {
             outputs: 0,
             devices: Vec::new(),
         };
-        let mut count = sys::ExecutableNumOutputs::new();
-        {
-            let unloaded = loaded.unloaded()?;
-            count.executable = unloaded.pointer;
-            // SAFETY: it is there.
-            unsafe { loaded.client.api().call(&mut count) }?;
-        }
-        loaded.outputs = count.count;
+        loaded.outputs = loaded.unloaded()?.outputs()?;
         loaded.devices = loaded.find_devices()?;
         Ok(loaded)
     }
@@ -98,15 +122,13 @@ impl LoadedExecutable {
         }
     }
 
-    fn unloaded(&self) -> Result<Unloaded<'_>, PjrtError> {
+    fn unloaded(&self) -> Result<Unloaded, PjrtError> {
         let mut get = sys::LoadedExecutableGetExecutable::new();
         get.loaded = self.pointer;
         // SAFETY: the executable is there.
         unsafe { self.client.api().call(&mut get) }?;
-        Ok(Unloaded {
-            client: &self.client,
-            pointer: get.executable,
-        })
+        // SAFETY: it was made for this.
+        Ok(unsafe { Unloaded::new(self.client.api(), get.executable) })
     }
 
     /// How many results it has on each device.
@@ -134,7 +156,7 @@ impl LoadedExecutable {
     /// # Errors
     /// What the plugin says; not all can do it.
     pub fn serialize(&self) -> Result<Vec<u8>, PjrtError> {
-        self.client.serialize(self.unloaded()?.pointer)
+        self.unloaded()?.serialize()
     }
 
     /// Runs it on its devices and waits for the end: for each device a list of arguments, as many for all, and a list of results.

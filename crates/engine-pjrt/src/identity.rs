@@ -1,9 +1,12 @@
 //! What compiled an executable, and for which machine: both as precisely as it changes what runs.
 
+use std::path::Path;
+
 use artifact_core::digest::{Digest, Domain, Hasher};
 use artifact_engine::{Component, EngineError, ErrorKind, Target, Toolchain};
 
 use crate::client::Client;
+use crate::digests::digest_now;
 use crate::engine::Settings;
 use crate::plugin::Plugin;
 
@@ -12,32 +15,41 @@ const PAYLOAD_VERSION: &str = "1";
 
 const MACHINE: Domain = Domain::new("artifact pjrt machine v1");
 
-/// The toolchain of a client: the plugin's content, the versions that it says, and the interface.
+/// The toolchain of a plugin: its content, which its platform version is part of, the files that compile with it, and the interface.
+/// It is the same with devices and without, so that what was compiled without is found with them.
 ///
 /// # Errors
-/// Unavailable when the plugin's file cannot be read any more.
+/// Unavailable when a file cannot be read any more.
 pub(crate) fn toolchain(
     plugin: &Plugin,
-    client: &Client,
+    platform: &str,
     settings: &Settings,
 ) -> Result<Toolchain, EngineError> {
     let version = |text: String| Component::Version(text);
+    let unreadable = |path: &Path| {
+        let what = format!("cannot read {}", path.display());
+        move |error: std::io::Error| EngineError::new(ErrorKind::Unavailable, what).because(error)
+    };
+    let known = settings.digests.as_deref();
     let (major, minor) = plugin.api_version();
-    let digest = plugin.digest(settings.digests.as_deref()).map_err(|error| {
-        let what = format!("cannot read {}", plugin.path().display());
-        EngineError::new(ErrorKind::Unavailable, what).because(error)
-    })?;
-    let toolchain = Toolchain::default()
+    let digest = plugin.digest(known).map_err(unreadable(plugin.path()))?;
+    let mut toolchain = Toolchain::default()
         .with("payload", version(PAYLOAD_VERSION.to_owned()))
         .with("pjrt-api", version(format!("{major}.{minor}")))
-        .with("platform", version(client.platform().to_owned()))
-        .with("platform-version", version(client.platform_version().to_owned()))
+        .with("platform", version(platform.to_owned()))
         .with("plugin", Component::Digest(digest));
-    let variables = settings.environment.iter().filter(|(_, value)| !value.is_empty());
-    Ok(variables.fold(toolchain, |toolchain, (name, value)| {
-        let name = format!("environment.{name}");
-        toolchain.with(&name, Component::Digest(Digest::of(value.as_bytes())))
-    }))
+    for (name, value) in plugin.attributes() {
+        toolchain = toolchain.with(format!("plugin.{name}"), version(value.to_string()));
+    }
+    for (name, path) in &settings.tools {
+        let digest = digest_now(path, known).map_err(unreadable(path))?;
+        toolchain = toolchain.with(format!("tool.{name}"), Component::Digest(digest));
+    }
+    for (name, value) in settings.environment.iter().filter(|(_, value)| !value.is_empty()) {
+        let digest = Component::Digest(Digest::of(value.as_bytes()));
+        toolchain = toolchain.with(format!("environment.{name}"), digest);
+    }
+    Ok(toolchain)
 }
 
 /// The machine that a client compiles for. XLA's CPU compiler uses whatever the processor has, so that the name stands for all of

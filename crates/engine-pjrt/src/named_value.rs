@@ -1,6 +1,7 @@
 //! Named values: options of a client, attributes of a plugin.
 
 use std::ffi::c_char;
+use std::fmt;
 
 use crate::api::{list, text};
 use crate::sys::{self, named};
@@ -18,6 +19,22 @@ pub enum NamedValue {
     Float(f32),
     /// A truth value.
     Flag(bool),
+}
+
+impl fmt::Display for NamedValue {
+    /// The value alone, numbers of a list apart by dots as in a version.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => number.fmt(f),
+            Self::Numbers(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+                f.write_str(&numbers.join("."))
+            }
+            Self::Float(number) => number.fmt(f),
+            Self::Flag(flag) => flag.fmt(f),
+        }
+    }
 }
 
 impl NamedValue {

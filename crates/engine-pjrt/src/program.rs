@@ -5,7 +5,8 @@ use artifact_engine::{
     ArgumentFact, EngineError, ErrorKind, Plan, Program, ResidualDimension, ResidualValue,
 };
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::module::Module;
+use artifact_ir::module::{Module, Operation};
+use artifact_ir::op::{Control, Op};
 use artifact_ir::types::Dim;
 use artifact_refine::{Fact, RefineError, RefineProblem, Refined, holds_sizes, refine};
 use artifact_stablehlo::bytecode::{self, WriteOptions};
@@ -79,6 +80,58 @@ pub(crate) struct Portable {
     pub(crate) bytecode: Vec<u8>,
     pub(crate) interface: Interface,
     pub(crate) expectations: Option<Expectations>,
+    /// Where each target of a custom call, and each operation, stands first.
+    places: Vec<(String, SourceOffset)>,
+}
+
+impl Portable {
+    /// Where what a message names stands: a plugin says what it does not have, and not where.
+    pub(crate) fn place(&self, message: &str) -> Option<SourceOffset> {
+        let mut named = self.places.iter().filter(|(name, _)| is_named(message, name));
+        named.next().map(|(_, source)| *source)
+    }
+}
+
+/// Whether a text has a name as a word of its own.
+fn is_named(message: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "_.".contains(c);
+    message.match_indices(name).any(|(at, _)| {
+        let before = message[..at].chars().next_back();
+        let mut after = message[at + name.len()..].chars();
+        // A name may end a sentence.
+        let ends = match (after.next(), after.next()) {
+            (Some('.'), next) => !next.is_some_and(is_part),
+            (next, _) => !next.is_some_and(is_part),
+        };
+        !before.is_some_and(is_part) && ends
+    })
+}
+
+/// Targets of custom calls before names of operations, since they say more.
+fn places(module: &Module) -> Vec<(String, SourceOffset)> {
+    let bodies = module
+        .functions
+        .iter()
+        .filter_map(|(_, function)| function.body.as_ref());
+    let ops: Vec<_> = bodies
+        .flat_map(|body| body.ops.iter().map(|(_, op)| op))
+        .collect();
+    let target = |op: &&Operation| match &op.op {
+        Op::Control(Control::CustomCall(call)) => {
+            let target = call.call_target_name.as_str().filter(|name| !name.is_empty())?;
+            Some((target.to_owned(), op.source))
+        }
+        _ => None,
+    };
+    let targets = ops.iter().filter_map(target);
+    let mut places: Vec<(String, SourceOffset)> = targets.collect();
+    for op in ops {
+        let name = op.op.name();
+        if places.iter().all(|(known, _)| known != name) {
+            places.push((name.to_owned(), op.source));
+        }
+    }
+    places
 }
 
 /// Makes the portable bytecode of a static program for so many devices of a platform, in the version that a plugin reads.
@@ -115,6 +168,7 @@ pub(crate) fn portable(
         entry::fix_shardings(&mut module, entry, partitions);
     }
     Ok(Portable {
+        places: places(&module),
         bytecode: bytecode_for(plugin, &mut module)?,
         interface,
         expectations,
@@ -145,5 +199,24 @@ fn version(plugin: &Plugin) -> Version {
     match (part(0), part(1), part(2)) {
         (Some(major), Some(minor), Some(patch)) => Version::new(major, minor, patch).min(Version::CURRENT),
         _ => Version::CURRENT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words() {
+        let named = |message, name| is_named(message, name);
+        assert!(named(
+            "No FFI handler registered for lapack_spotrf_ffi on a platform Host",
+            "lapack_spotrf_ffi"
+        ));
+        assert!(named("no custom call to nope.", "nope"));
+        assert!(named("'stablehlo.sort' failed", "stablehlo.sort"));
+        assert!(!named("stablehlo.sort_by failed", "stablehlo.sort"));
+        assert!(!named("my_nope", "nope"));
+        assert!(!named("a nope.x", "nope"));
     }
 }

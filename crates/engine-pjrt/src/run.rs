@@ -3,24 +3,22 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use artifact_core::blob::Blob;
 use artifact_engine::completion::Completion;
 use artifact_engine::{
     Argument, Buffer, EngineError, ErrorKind, Executable, ExecuteOptions, Profile, ProfileStep, Report,
     Signature, Value, Watch, Work,
 };
 use artifact_ir::diagnostic::SourceOffset;
-use artifact_ir::literal::extend_signs;
-use artifact_ir::types::TensorType;
-use artifact_sharding::{ShardingError, assemble, slice};
+use artifact_sharding::slice;
 
-use crate::buffer::DeviceBuffer;
+use crate::buffer::{DeviceBuffer, HostView};
 use crate::client::{Client, Device};
 use crate::executable::{Launch, LoadedExecutable};
 use crate::expectations::Expectations;
 use crate::interface::{Interface, put_together, taken_apart};
 use crate::payload::Payload;
 use crate::placement::Placement;
+use crate::transfer::{Host, copied, not_divided, result, too_few};
 
 /// An executable behind the port.
 #[derive(Debug)]
@@ -32,15 +30,6 @@ pub(crate) struct PjrtExecutable {
     expectations: Option<Expectations>,
     /// Bytes of the arguments, the results and what is compared together.
     bytes: u64,
-}
-
-/// Host memory that a plugin may read for as long as it likes.
-struct Host(Buffer);
-
-impl AsRef<[u8]> for Host {
-    fn as_ref(&self) -> &[u8] {
-        self.0.bytes()
-    }
 }
 
 impl PjrtExecutable {
@@ -129,11 +118,11 @@ impl PjrtExecutable {
             devices => self.parts(arrays, devices)?,
         };
         let kept = inputs.first().map_or(&[][..], Vec::as_slice).iter().enumerate();
-        let kept = kept.filter(|(_, input)| !input.is_given);
+        let kept = kept.filter(|(_, input)| !matches!(input, Input::Given(_)));
         let kept: Vec<i64> = kept.map(|(index, _)| index as i64).collect();
         let lists: Vec<Vec<&DeviceBuffer>> = inputs
             .iter()
-            .map(|list| list.iter().map(|input| &input.buffer).collect())
+            .map(|list| list.iter().map(Input::buffer).collect())
             .collect();
         Ok(self.loaded.launch(&lists, &kept)?)
     }
@@ -167,10 +156,10 @@ impl PjrtExecutable {
         device: &Device,
     ) -> Result<Input, EngineError> {
         if donated && array.is_unshared() {
-            return Ok(Input {
-                buffer: DeviceBuffer::given(self.client(), device, array)?,
-                is_given: true,
-            });
+            return Ok(Input::Given(DeviceBuffer::given(self.client(), device, array)?));
+        }
+        if let Some(view) = HostView::of_array(&array, self.client()).filter(|view| view.is_on(device)) {
+            return Ok(Input::Resident(view));
         }
         let dims: Vec<i64> = array.shape().map(|size| size as i64).collect();
         self.host(placement, device, &dims, Arc::new(Host(array)))
@@ -184,10 +173,8 @@ impl PjrtExecutable {
         host: Arc<dyn AsRef<[u8]> + Send + Sync>,
     ) -> Result<Input, EngineError> {
         let element = placement.ty.element.storage();
-        Ok(Input {
-            buffer: DeviceBuffer::of_host(self.client(), device, element, dims, host)?,
-            is_given: false,
-        })
+        let buffer = DeviceBuffer::of_host(self.client(), device, element, dims, host)?;
+        Ok(Input::Borrowed(buffer))
     }
 
     /// What each of several devices holds of the arrays.
@@ -250,10 +237,23 @@ impl PjrtExecutable {
     }
 }
 
-/// An array on a device, and whether a result may take its memory.
-struct Input {
-    buffer: DeviceBuffer,
-    is_given: bool,
+/// An array on a device.
+enum Input {
+    /// What the client keeps already.
+    Resident(Arc<HostView>),
+    /// Memory of the host, which stays as it is.
+    Borrowed(DeviceBuffer),
+    /// Memory of the host, which a result may take.
+    Given(DeviceBuffer),
+}
+
+impl Input {
+    fn buffer(&self) -> &DeviceBuffer {
+        match self {
+            Self::Resident(view) => view.buffer(),
+            Self::Borrowed(buffer) | Self::Given(buffer) => buffer,
+        }
+    }
 }
 
 /// Refuses an executable that is not as the compiled module says.
@@ -271,94 +271,6 @@ fn check_counts(loaded: &LoadedExecutable, results: usize, partitions: u32) -> R
         return Err(damaged(devices, "devices", partitions as usize));
     }
     Ok(())
-}
-
-fn not_divided(error: ShardingError) -> EngineError {
-    EngineError::internal("an array is not divided as it was planned").because(error)
-}
-
-fn too_few() -> EngineError {
-    EngineError::internal("a plugin gave too few results")
-}
-
-/// A result, of what each device has of it.
-async fn result(
-    outputs: Vec<DeviceBuffer>,
-    placement: &Placement,
-    memory: Option<Buffer>,
-) -> Result<Buffer, EngineError> {
-    if placement.distinct.is_empty() {
-        let output = outputs.into_iter().next().ok_or_else(too_few)?;
-        return fetched(output, &placement.ty, memory).await;
-    }
-    let mut whole = empty(&placement.ty, memory)?;
-    let (shape, element): (Vec<u64>, _) = (whole.shape().collect(), placement.ty.element.storage());
-    for part in &placement.distinct {
-        let ty = Arc::new(TensorType::of_static(&part.shape, element));
-        let output = outputs.get(part.device as usize).ok_or_else(too_few)?;
-        let piece = copied(output, &ty, None).await?;
-        let bytes = whole.bytes_mut().ok_or_else(shared)?;
-        assemble(bytes, &shape, element.bytes(), part, piece.bytes()).map_err(not_divided)?;
-    }
-    Ok(whole)
-}
-
-/// From so many bytes on, a result stays where the plugin has it, if that is the host. Below, a copy costs less than to keep it.
-const VIEWED_BYTES: u64 = 16 << 10;
-
-/// An array that a device has whole.
-async fn fetched(
-    output: DeviceBuffer,
-    ty: &Arc<TensorType>,
-    memory: Option<Buffer>,
-) -> Result<Buffer, EngineError> {
-    let whole_bytes = ty.element.storage().bits() >= 8;
-    let byte_count = ty.byte_count().unwrap_or_default();
-    if !whole_bytes || byte_count == 0 {
-        return copied(&output, ty, memory).await;
-    }
-    match output.host_view(byte_count as usize) {
-        Ok(view) if byte_count >= VIEWED_BYTES => {
-            let elements = Blob::of_owner(Arc::new(view));
-            let array = Buffer::of_blob(Arc::clone(ty), elements);
-            array.map_err(|error| EngineError::internal(error.to_string()))
-        }
-        Ok(view) => {
-            let mut array = empty(ty, memory)?;
-            array
-                .bytes_mut()
-                .ok_or_else(shared)?
-                .copy_from_slice(view.as_ref());
-            Ok(array)
-        }
-        Err(output) => copied(&output, ty, memory).await,
-    }
-}
-
-/// An array that a device has whole, copied into memory of an earlier one where it fits.
-async fn copied(
-    output: &DeviceBuffer,
-    ty: &Arc<TensorType>,
-    memory: Option<Buffer>,
-) -> Result<Buffer, EngineError> {
-    let mut array = output.read_into(empty(ty, memory)?).await?;
-    // A plugin leaves zeros beside elements of fewer bits.
-    extend_signs(ty.element.storage(), array.bytes_mut().ok_or_else(shared)?);
-    Ok(array)
-}
-
-/// Memory for an array, that of an earlier one where it fits.
-fn empty(ty: &Arc<TensorType>, memory: Option<Buffer>) -> Result<Buffer, EngineError> {
-    let ty = Arc::clone(ty);
-    match memory {
-        Some(memory) => memory.recycled(ty),
-        None => Buffer::zeros(ty),
-    }
-    .map_err(|error| EngineError::new(ErrorKind::MemoryLimit, error.to_string()))
-}
-
-fn shared() -> EngineError {
-    EngineError::internal("new memory is shared")
 }
 
 fn profile(start: Instant, bytes: u64) -> Profile {

@@ -110,6 +110,8 @@ opaque! {
     Buffer;
     /// `PJRT_SerializedExecutable`.
     SerializedExecutable;
+    /// `PJRT_TopologyDescription`.
+    TopologyDescription;
 }
 
 /// A struct of arguments: `Name = place "function" { fields }`. `new` makes one with everything but the size zero.
@@ -308,6 +310,10 @@ arguments! {
         dims: *const i64,
         dim_count: usize,
     }
+    BufferDevice = 65 "PJRT_Buffer_Device" {
+        buffer: *mut Buffer,
+        device: *mut Device,
+    }
     BufferToHostBuffer = 70 "PJRT_Buffer_ToHostBuffer" {
         source: *mut Buffer,
         host_layout: *mut MemoryLayout,
@@ -315,10 +321,39 @@ arguments! {
         destination_size: usize,
         event: *mut Event,
     }
+    BufferReadyEvent = 72 "PJRT_Buffer_ReadyEvent" {
+        buffer: *mut Buffer,
+        event: *mut Event,
+    }
     /// The address is one of the host where the device is the host, and counts for as long as the buffer lives.
     BufferUnsafePointer = 73 "PJRT_Buffer_UnsafePointer" {
         buffer: *mut Buffer,
         address: usize,
+    }
+    TopologyDescriptionCreate = 82 "PJRT_TopologyDescription_Create" {
+        name: *const c_char,
+        name_size: usize,
+        options: *const NamedValue,
+        option_count: usize,
+        topology: *mut TopologyDescription,
+    }
+    TopologyDescriptionDestroy = 83 "PJRT_TopologyDescription_Destroy" {
+        topology: *mut TopologyDescription,
+    }
+    /// The name lives as long as the topology.
+    TopologyDescriptionPlatformName = 84 "PJRT_TopologyDescription_PlatformName" {
+        topology: *mut TopologyDescription,
+        name: *const c_char,
+        name_size: usize,
+    }
+    /// Without a client.
+    Compile = 89 "PJRT_Compile" {
+        topology: *const TopologyDescription,
+        program: *const Program,
+        options: *const c_char,
+        options_size: usize,
+        client: *mut Client,
+        executable: *mut Executable,
     }
 }
 
@@ -475,6 +510,8 @@ mod tests {
         assert_eq!(offset_of!(ExecutableSerialize, reserved), 56);
         assert_eq!(offset_of!(ExecuteOptions, reserved), 112);
         assert_eq!(offset_of!(BufferToHostBuffer, reserved), 56);
+        assert_eq!(offset_of!(TopologyDescriptionCreate, reserved), 56);
+        assert_eq!(offset_of!(Compile, reserved), 64);
         assert_eq!(size_of::<KvGet>(), 80);
         assert_eq!(size_of::<KvTryGet>(), 72);
         assert_eq!(size_of::<KvPut>(), 64);

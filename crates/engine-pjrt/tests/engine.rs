@@ -240,6 +240,8 @@ fn what_is_not_compiled() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert!(cause.contains("nobody_has_it"), "{cause}");
+    // The plugin does not say where that stands.
+    assert_eq!(error.source_offset().get(), foreign.find("stablehlo.custom_call"));
 }
 
 #[test]
@@ -438,4 +440,32 @@ fn results_lie_in_memory_that_was_given_away() {
     want(&call(Argument::from(&kept)), 6.0);
     want(&kept, 5.0);
     assert!(shared.as_array().unwrap().is_aligned());
+}
+
+#[test]
+fn arrays_that_the_client_keeps_are_arguments_again() {
+    let Some(engine) = engine() else { return };
+    let count = 1 << 14;
+    let executable = loaded(&*engine, &program(&in_place(count)));
+    let call = |argument: Argument<'_>| {
+        let outcome = executable.call(&mut [argument], &ExecuteOptions::default());
+        outcome.unwrap().results.remove(0)
+    };
+    let host = floats(&[count], 0.0);
+    let place = |value: &Value| value.as_array().unwrap().bytes().as_ptr();
+    let kept = engine.to_device(host.clone()).unwrap();
+    // Aligned memory needs no copy, and is the caller's still.
+    assert_eq!(place(&kept), place(&host));
+    assert_eq!(kept, host);
+    let mut step = kept.clone();
+    for number in 1..4 {
+        step = call(Argument::from(&step));
+        assert_eq!(step, floats(&[count], number as f32));
+    }
+    assert_eq!(kept, host);
+    // One that is given away while others hold it stays as it is.
+    assert_eq!(call(Argument::donate(kept)), floats(&[count], 1.0));
+    assert_eq!(host, floats(&[count], 0.0));
+    let tuple = Value::Tuple([floats(&[3], 1.0), Value::Token].into());
+    assert_eq!(engine.to_device(tuple.clone()).unwrap(), tuple);
 }

@@ -1,5 +1,6 @@
 //! Arrays on the host.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -126,10 +127,26 @@ impl AsRef<[u8]> for AlignedBytes {
     }
 }
 
+/// Elements that lie where an engine keeps them, and that the host reads there. An engine knows its own again.
+pub trait Resident: AsRef<[u8]> + Send + Sync {
+    /// The same, for whoever knows what it is.
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// What a blob keeps of them.
+struct Kept(Arc<dyn Resident>);
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
 #[derive(Clone)]
 enum Storage {
     Own(Arc<AlignedBytes>),
     Shared(Blob),
+    Resident(Arc<dyn Resident>),
 }
 
 /// An array: a type of static shape and its elements, laid out as in [`Literal`]. Cloning is cheap, and shares the elements.
@@ -165,6 +182,28 @@ impl Buffer {
     /// Bytes that are not a value of the type.
     pub fn of_blob(ty: Arc<TensorType>, bytes: Blob) -> Result<Self, BufferError> {
         Self::of_literal(&Literal::dense(ty, bytes)?)
+    }
+
+    /// Elements that an engine keeps, without a copy.
+    ///
+    /// # Errors
+    /// Bytes that are not a value of the type.
+    pub fn of_resident(ty: Arc<TensorType>, elements: Arc<dyn Resident>) -> Result<Self, BufferError> {
+        let kept = Blob::of_owner(Arc::new(Kept(Arc::clone(&elements))));
+        let literal = Literal::dense(ty, kept)?;
+        Ok(Self {
+            ty: Arc::clone(literal.ty()),
+            storage: Storage::Resident(elements),
+        })
+    }
+
+    /// The elements as an engine keeps them, if one does.
+    #[must_use]
+    pub const fn resident(&self) -> Option<&Arc<dyn Resident>> {
+        match &self.storage {
+            Storage::Resident(elements) => Some(elements),
+            Storage::Own(_) | Storage::Shared(_) => None,
+        }
     }
 
     /// A constant, without a copy unless it is a splat.
@@ -234,6 +273,7 @@ impl Buffer {
                 whole.slice(0..bytes.length).unwrap_or(whole)
             }
             Storage::Shared(bytes) => bytes.clone(),
+            Storage::Resident(elements) => Blob::of_owner(Arc::new(Kept(Arc::clone(elements)))),
         }
     }
 
@@ -254,6 +294,7 @@ impl Buffer {
         match &self.storage {
             Storage::Own(bytes) => (**bytes).as_ref(),
             Storage::Shared(bytes) => bytes,
+            Storage::Resident(elements) => (**elements).as_ref(),
         }
     }
 
@@ -267,7 +308,7 @@ impl Buffer {
                 let (start, length) = (own.start, own.length);
                 Some(&mut own.memory.bytes_mut()[start..][..length])
             }
-            Storage::Shared(_) => None,
+            Storage::Shared(_) | Storage::Resident(_) => None,
         }
     }
 
@@ -276,7 +317,7 @@ impl Buffer {
     pub fn is_unshared(&self) -> bool {
         match &self.storage {
             Storage::Own(bytes) => Arc::strong_count(bytes) == 1,
-            Storage::Shared(_) => false,
+            Storage::Shared(_) | Storage::Resident(_) => false,
         }
     }
 

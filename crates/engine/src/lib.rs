@@ -38,7 +38,7 @@ mod toolchain;
 mod value;
 mod work;
 
-pub use buffer::{Buffer, BufferError};
+pub use buffer::{Buffer, BufferError, Resident};
 pub use compiled_module::CompiledModule;
 pub use device::{Device, DeviceId};
 pub use device_assignment::{DeviceAssignment, DeviceAssignmentError, Place};

@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::program::Program;
 use crate::target::{Target, TargetSupport};
 use crate::toolchain::Toolchain;
+use crate::value::Value;
 
 /// What an engine can do besides what each must.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +104,14 @@ pub trait Engine: fmt::Debug + Send + Sync {
     /// Invalid input when the plan asks for something or the facts contradict the program, unsupported for what this engine does
     /// not compile, each with the place of the operation.
     fn compile(&self, program: &Program, options: &CompileOptions) -> Result<CompiledModule, EngineError>;
+
+    /// The value where the calls of this engine read it without a copy, for one that is an argument of many. It is the same value.
+    ///
+    /// # Errors
+    /// No memory there.
+    fn to_device(&self, value: Value) -> Result<Value, EngineError> {
+        Ok(value)
+    }
 
     /// Makes a compiled module callable.
     ///

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use artifact_dims::Assignment;
 use artifact_engine::{
-    Argument, ArgumentFact, Buffer, BufferError, CompileOptions, Engine, EngineError, Executable,
-    ExecuteOptions, Outcome, Plan, Program as Compilable, Report, Value,
+    Argument, ArgumentFact, Buffer, CompileOptions, Engine, EngineError, Executable, ExecuteOptions, Outcome,
+    Plan, Program as Compilable, Report, Value,
 };
 use artifact_export::{Argument as Input, Signature};
 use artifact_ir::literal::Literal;
@@ -59,15 +59,18 @@ impl Program {
             .map(|constant| Type::Tensor(Arc::clone(constant.ty())));
         let facts = inputs.chain(hoisted).map(ArgumentFact::of_type).collect();
         let compilable = Compilable::new(module, entry, facts, signature.dimensions.clone())?;
-        let value = |constant: &Literal| Buffer::of_literal(constant).map(Value::Array);
-        let constants: Result<_, BufferError> = constants.iter().map(value).collect();
+        // They are arguments of every call.
+        let value = |constant: &Literal| -> Result<Value, LoadError> {
+            Ok(engine.to_device(Buffer::of_literal(constant)?.into())?)
+        };
+        let constants = constants.iter().map(value).collect::<Result<_, _>>()?;
         Ok(Self(Arc::new(Shared {
             engine,
             options,
             compilable,
             signature,
             platform_position,
-            constants: constants?,
+            constants,
             plan: OnceLock::new(),
             obligations: OnceLock::new(),
             variants: Variants::default(),

@@ -1,7 +1,7 @@
-//! One program in a process of its own, for `cargo xtask bench cpu`, which writes commands to it and reads what they took.
+//! One program in a process of its own, for `cargo xtask bench`, which writes commands to it and reads what they took.
 //!
-//! `bench_runner PROGRAM THREADS` reads and compiles the text of a program, says `ok COMPILES`, and then answers each line of its
-//! input, in order:
+//! `bench_runner ENGINE PROGRAM THREADS`, of the engine `cpu` or `pjrt:PATH`, reads and compiles the text of a program, says
+//! `ok COMPILES`, and then answers each line of its input, in order:
 //!
 //! | command | answer | what it does |
 //! |---|---|---|
@@ -11,6 +11,11 @@
 //! | `save FOLDER` | `ok COUNT` | writes the elements of result `i` to the file `i` |
 //! | `compile` | `ok NANOSECONDS` | compiles and loads in a fresh engine; the program is read already |
 //! | `profile COUNT` | `ok LINES`, then so many lines `NANOSECONDS KIND NAME` | where the time of so many calls goes |
+//! | `module FILE` | `ok` | writes the compiled module |
+//! | `executable FILE` | `ok` | writes what the plugin serializes of the program |
+//!
+//! `bench_runner first ENGINE MODULE DIGESTS [SHAPE FILE]...` loads a compiled module, calls it once with these inputs and says `ok`:
+//! what a process does that finds it in a cache. Digests of plugins are remembered in the folder.
 //!
 //! The first failure ends it, with a message.
 
@@ -22,14 +27,19 @@
 
 use std::error::Error;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use artifact_core::blob::Blob;
 use artifact_engine::{
-    Argument, Buffer, CompileOptions, Engine, Executable, ExecuteOptions, Profile, Program, Value,
+    Argument, Buffer, CompileOptions, CompiledModule, Engine, Executable, ExecuteOptions, Profile, Program,
+    Value,
 };
 use artifact_engine_cpu::{CpuEngine, Settings};
+use artifact_engine_pjrt::{
+    self as pjrt, Client, ClientSettings, DigestFolder, FileDigests, PjrtEngine, Plugin,
+};
 use artifact_ir::types::TensorType;
 use artifact_ir::verify::verify;
 use artifact_stablehlo::parse::parse_module;
@@ -38,10 +48,15 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [path, threads] = words.as_slice() else {
-        return Err("usage: bench_runner PROGRAM THREADS".into());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let ["first", engine, module, digests, inputs @ ..] = words.as_slice() {
+        first(engine, Path::new(module), Path::new(digests), inputs)?;
+        return answer("ok");
+    }
+    let [engine, path, threads] = words.as_slice() else {
+        return Err("usage: bench_runner ENGINE PROGRAM THREADS".into());
     };
-    let mut runner = Runner::new(Path::new(path), threads.parse()?)?;
+    let mut runner = Runner::new(engine, Path::new(path), threads.parse()?)?;
     answer("ok 1")?;
     for line in std::io::stdin().lines() {
         answer(&runner.obey(&line?)?)?;
@@ -54,9 +69,58 @@ fn answer(text: &str) -> Outcome<()> {
     Ok(std::io::stdout().flush()?)
 }
 
+/// One call of what was compiled before.
+fn first(engine: &str, module: &Path, digests: &Path, inputs: &[&str]) -> Outcome<()> {
+    let engine = make(engine, 1, Some(digests))?;
+    let module = CompiledModule::decode(&Blob::new(std::fs::read(module)?))?;
+    let executable = engine.load(&module)?;
+    let mut values = Vec::new();
+    for pair in inputs.chunks_exact(2) {
+        values.push(input(&*executable, values.len(), pair[0], Path::new(pair[1]))?);
+    }
+    let mut arguments: Vec<Argument<'_>> = values.iter().map(Argument::from).collect();
+    executable.call(&mut arguments, &ExecuteOptions::default())?;
+    Ok(())
+}
+
+/// An engine by its name.
+fn make(name: &str, threads: usize, digests: Option<&Path>) -> Outcome<Arc<dyn Engine>> {
+    if let Some(path) = name.strip_prefix("pjrt:") {
+        let digests = digests.map(|folder| {
+            let folder = DigestFolder::new(folder.to_owned());
+            Arc::new(folder) as Arc<dyn FileDigests>
+        });
+        let settings = pjrt::Settings {
+            digests,
+            ..pjrt::Settings::default()
+        };
+        let plugin = Plugin::open(Path::new(path))?;
+        return Ok(Arc::new(PjrtEngine::new(&plugin, &settings)?));
+    }
+    let settings = Settings {
+        threads: Some(threads),
+        ..Settings::default()
+    };
+    Ok(Arc::new(CpuEngine::new(&settings)?))
+}
+
+/// An input of an executable, of which the elements are in a file.
+fn input(executable: &dyn Executable, position: usize, shape: &str, file: &Path) -> Outcome<Value> {
+    let declared = executable.signature().arguments.get(position);
+    let declared = declared.and_then(|ty| ty.as_tensor());
+    let declared = declared.ok_or_else(|| format!("there is no array argument {position}"))?;
+    let sizes = shape.split('x').filter(|size| *size != "-");
+    let dims = sizes.map(str::parse::<u64>).collect::<Result<Vec<_>, _>>()?;
+    let ty = TensorType::of_static(&dims, declared.element.clone());
+    Ok(Buffer::copy_of(Arc::new(ty), &std::fs::read(file)?)?.into())
+}
+
 /// A loaded program, its inputs, and the results of the last call.
 struct Runner {
-    settings: Settings,
+    engine: Arc<dyn Engine>,
+    name: String,
+    threads: usize,
+    path: PathBuf,
     program: Program,
     executable: Arc<dyn Executable>,
     inputs: Vec<Value>,
@@ -64,20 +128,19 @@ struct Runner {
 }
 
 impl Runner {
-    fn new(path: &Path, threads: usize) -> Outcome<Self> {
-        let settings = Settings {
-            threads: Some(threads),
-            ..Settings::default()
-        };
+    fn new(name: &str, path: &Path, threads: usize) -> Outcome<Self> {
         let program = read(path)?;
-        let engine = CpuEngine::new(&settings)?;
-        let options = CompileOptions::for_engine(&engine);
+        let engine = make(name, threads, None)?;
+        let options = CompileOptions::for_engine(&*engine);
         if !engine.plan(&program, &options)?.is_complete() {
             return Err("one compile does not serve every call of the program".into());
         }
         Ok(Self {
             executable: engine.load(&engine.compile(&program, &options)?)?,
-            settings,
+            engine,
+            name: name.to_owned(),
+            threads,
+            path: path.to_owned(),
             program,
             inputs: Vec::new(),
             results: Vec::new(),
@@ -92,7 +155,9 @@ impl Runner {
                 Ok("ok".to_owned())
             }
             ["input", shape, file] => {
-                self.add_input(shape, Path::new(file))?;
+                let position = self.inputs.len();
+                let value = input(&*self.executable, position, shape, Path::new(file))?;
+                self.inputs.push(self.engine.to_device(value)?);
                 Ok("ok".to_owned())
             }
             ["run", count] => Ok(format!("ok {}", self.run(count.parse()?)?.as_nanos())),
@@ -102,21 +167,10 @@ impl Runner {
             }
             ["compile"] => Ok(format!("ok {}", self.compile()?.as_nanos())),
             ["profile", count] => self.profile(count.parse()?),
+            ["module", file] => self.module(Path::new(file)),
+            ["executable", file] => self.executable(Path::new(file)),
             _ => Err(format!("there is no command `{line}`").into()),
         }
-    }
-
-    fn add_input(&mut self, shape: &str, file: &Path) -> Outcome<()> {
-        let position = self.inputs.len();
-        let declared = self.executable.signature().arguments.get(position);
-        let declared = declared.and_then(|ty| ty.as_tensor());
-        let declared = declared.ok_or_else(|| format!("there is no array argument {position}"))?;
-        let sizes = shape.split('x').filter(|size| *size != "-");
-        let dims = sizes.map(str::parse::<u64>).collect::<Result<Vec<_>, _>>()?;
-        let ty = TensorType::of_static(&dims, declared.element.clone());
-        let buffer = Buffer::copy_of(Arc::new(ty), &std::fs::read(file)?)?;
-        self.inputs.push(buffer.into());
-        Ok(())
     }
 
     fn run(&mut self, count: u32) -> Outcome<Duration> {
@@ -138,13 +192,29 @@ impl Runner {
     }
 
     fn compile(&self) -> Outcome<Duration> {
-        let engine = CpuEngine::new(&self.settings)?;
+        let engine = make(&self.name, self.threads, None)?;
         let start = Instant::now();
-        let options = CompileOptions::for_engine(&engine);
+        let options = CompileOptions::for_engine(&*engine);
         let loaded = engine.load(&engine.compile(&self.program, &options)?)?;
         let time = start.elapsed();
         drop(loaded);
         Ok(time)
+    }
+
+    fn module(&self, file: &Path) -> Outcome<String> {
+        let engine = make(&self.name, self.threads, None)?;
+        let module = engine.compile(&self.program, &CompileOptions::for_engine(&*engine))?;
+        std::fs::write(file, module.encode())?;
+        Ok("ok".to_owned())
+    }
+
+    fn executable(&self, file: &Path) -> Outcome<String> {
+        let path = self.name.strip_prefix("pjrt:");
+        let plugin = Plugin::open(Path::new(path.ok_or("the engine is no plugin")?))?;
+        let client = Client::new(&plugin, &ClientSettings::default())?;
+        let loaded = client.compile(&std::fs::read(&self.path)?, &pjrt::CompileOptions::default())?;
+        std::fs::write(file, loaded.serialize()?)?;
+        Ok("ok".to_owned())
     }
 
     fn profile(&mut self, count: u32) -> Outcome<String> {
