@@ -3,7 +3,8 @@
     pjrt.py --runner PROGRAM --bare PROGRAM --plugin FILE --folder FOLDER --corpus FOLDER [--json FILE] [--iterations N]
 
 Inputs are on the device, which is the host, before the calls; results are arrays of the host, on our side and in the bare loop, and stay
-on the device in jax. Sides are measured in turn; figures are medians. A process start is timed from outside, up to the first
+on the device in jax. What jax's own dispatch costs shows with the same plugin behind it; beside the XLA in its own library, it also
+shows how that differs from the plugin. Sides are measured in turn; figures are medians. A process start is timed from outside, up to the first
 result of an executable that was serialized before.
 """
 
@@ -18,11 +19,14 @@ import time
 
 PROCESSORS = sorted(os.sched_getaffinity(0))[:2]
 os.sched_setaffinity(0, PROCESSORS)
-os.environ["JAX_PLATFORMS"] = "cpu"
+# The plugin under a name of its own, and the XLA that jax brings.
+PLUGIN = "plugin"
+os.environ["JAX_PLATFORMS"] = f"{PLUGIN},cpu"
 
 import jax
 import numpy as np
 from jax import export
+from jax._src import xla_bridge
 
 import load
 import windows
@@ -38,8 +42,8 @@ HEADER = ("row", "ours", "other", "difference", "ratio", "bar", "verdict", "disc
 class Jax:
     """A program that jax compiles, with its inputs where it has them."""
 
-    def __init__(self, call, arrays):
-        self.call, self.arguments = jax.jit(call), jax.device_put(arrays)
+    def __init__(self, call, arrays, platform):
+        self.call, self.arguments = jax.jit(call), jax.device_put(arrays, jax.devices(platform)[0])
 
     def run(self, count):
         call, arguments, wait = self.call, self.arguments, jax.block_until_ready
@@ -91,12 +95,13 @@ class Bench:
             ours.tell(f"executable {executable}")
             ours.tell(f"module {folder / name}.module")
             with Ours([self.options.bare, self.options.plugin, executable], folder / "bare", arrays) as bare:
-                theirs = Jax(call, arrays)
+                on_plugin, own = Jax(call, arrays, PLUGIN), Jax(call, arrays, "cpu")
                 ours.run(1)
                 bare.run(1)
-                self.check(ours.results(), bare.results(), theirs.results())
+                self.check(ours.results(), bare.results(), own.results())
                 yield self.over_bare(name, ours, bare)
-                yield self.beside_jax(name, ours, theirs)
+                yield self.beside_jax(f"{name}, beside jax on the plugin", ours, on_plugin)
+                yield self.beside_jax(f"{name}, beside jax on its own XLA", ours, own)
 
     def check(self, ours, bare, theirs):
         for one, other, want in zip(ours, bare, theirs, strict=True):
@@ -113,7 +118,7 @@ class Bench:
     def beside_jax(self, name, ours, theirs):
         processes = [ours.process.pid, os.getpid()]
         times = windows.compare(ours.run, theirs.run, self.options.iterations, processes)
-        return row(f"{name}, beside jax {jax.__version__}", times, "less", times.ours_ns < times.theirs_ns)
+        return row(name, times, "less", times.ours_ns < times.theirs_ns)
 
     def start(self, name, made):
         """A process that loads what was compiled before, calls it and says so."""
@@ -182,6 +187,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--iterations", type=int, default=8, help="windows of 0.3 s for each row")
     options = parser.parse_args()
+    xla_bridge.register_plugin(PLUGIN, library_path=str(options.plugin))
     print(f"jax {jax.__version__}, processors {PROCESSORS}, load {os.getloadavg()[0]:.1f}")
     show(HEADER)
     show(["---"] * len(HEADER))

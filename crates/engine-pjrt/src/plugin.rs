@@ -243,7 +243,7 @@ mod tests {
             1,
             0,
             |_| (),
-            "version 1.0 of the PJRT C API; known here are 0.61 to 0.106",
+            "version 1.0 of the PJRT C API; known here are 0.61 to 0.116",
         );
         refused(0, 33, |_| (), "version 0.33 of the PJRT C API, which is too old");
         let place = sys::BufferToHostBuffer::FUNCTION.place;

@@ -17,8 +17,8 @@ pub(crate) const MAJOR: c_int = 0;
 /// The oldest minor version that is used: the first whose table and structs have the order of today (0.57), with the store that
 /// answers at once (0.61).
 pub(crate) const MINOR_MIN: c_int = 61;
-/// The newest minor version whose structs are known here.
-pub(crate) const MINOR_KNOWN: c_int = 106;
+/// The newest minor version whose structs are known here: those that are used have been the same since 0.106.
+pub(crate) const MINOR_KNOWN: c_int = 116;
 
 /// Words of zeros behind every struct.
 const RESERVED: usize = 8;
