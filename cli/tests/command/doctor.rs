@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::plugins::xla;
 use super::{Ended, Scratch, artifact, ended};
 
 const PROGRAM: &str = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -28,18 +29,6 @@ fn report(environment: &[(&str, &Path)]) -> (Option<i32>, Value) {
         ended.code,
         report.unwrap_or_else(|error| panic!("{error}: {}", ended.out)),
     )
-}
-
-/// XLA's CPU plugin, if the tests were told where one is.
-fn xla() -> Option<PathBuf> {
-    let path = std::env::var_os("ARTIFACT_PJRT_PLUGIN").filter(|value| !value.is_empty());
-    if path.is_none() {
-        #[expect(clippy::print_stdout, reason = "a test that did nothing says so")]
-        {
-            println!("SKIPPED: ARTIFACT_PJRT_PLUGIN names no plugin; `cargo xtask test` installs one");
-        }
-    }
-    path.map(PathBuf::from)
 }
 
 #[test]

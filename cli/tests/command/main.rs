@@ -17,6 +17,7 @@ mod interchange;
 mod json;
 mod kinds;
 mod mismatch;
+mod plugins;
 mod positions;
 mod rewriting;
 mod run;
