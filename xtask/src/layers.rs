@@ -34,6 +34,11 @@ const LAYERS: &[Layer] = &[
         tests_use: &["artifact-forge"],
     },
     Layer {
+        name: "artifact-cache",
+        uses: &["artifact-core"],
+        tests_use: &[],
+    },
+    Layer {
         name: "artifact-sharding",
         uses: &["artifact-core"],
         tests_use: &["artifact-testkit"],
