@@ -1,27 +1,28 @@
 //! Engines by name, and the limits that they are given.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use artifact_engine::{CompileOptions, Engine, EngineError, ErrorKind, ExecuteOptions};
 use artifact_engine_cpu::{CpuEngine, Settings};
-use artifact_engine_pjrt::{
-    self as pjrt, DigestFolder, FileDigests, PjrtEngine, Plugin, cuda_tools, installed_plugins,
-};
+use artifact_engine_pjrt::PjrtEngine;
 use artifact_engine_reference::ReferenceEngine;
 use artifact_runtime::Session;
 
-use crate::arguments::{EngineArguments, EngineName, PluginName};
-use crate::environment::{ENGINE, LIBTPU_INIT_ARGS, PATH, PJRT_PLUGIN, XLA_FLAGS};
+use crate::arguments::{EngineArguments, EngineName};
+use crate::environment::ENGINE;
 use crate::failure::{Failure, Outcome};
-use crate::{cache_folder, python};
+use crate::{cache_folder, plugins};
 
 /// What runs programs where nobody says another.
 const DEFAULT: EngineName = EngineName::Cpu;
 
 /// The one place that knows the engines.
-fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine>, EngineError> {
+fn make(
+    name: &EngineName,
+    arguments: &EngineArguments,
+    cache: Option<&Path>,
+) -> Result<Arc<dyn Engine>, EngineError> {
     let EngineArguments {
         perf_map, devices, ..
     } = *arguments;
@@ -41,24 +42,23 @@ fn make(name: &EngineName, arguments: &EngineArguments) -> Result<Arc<dyn Engine
         )),
         EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
         EngineName::Pjrt(named) => {
-            let plugin = plugin(named.clone())?;
-            Ok(Arc::new(PjrtEngine::new(
-                &plugin,
-                &pjrt_settings(&plugin, devices),
-            )?))
+            let plugin = plugins::open(named.clone())?;
+            let settings = plugins::settings(&plugin, devices, cache);
+            Ok(Arc::new(PjrtEngine::new(&plugin, &settings)?))
         }
     }
 }
 
 /// An engine to compile for a target with: a plugin that lacks a device may compile for one by its name.
 pub(crate) fn compiler(name: &EngineName, target: Option<&str>) -> Outcome<Arc<dyn Engine>> {
+    let cache = cache_folder::of_environment()?;
     let made = || -> Result<Arc<dyn Engine>, EngineError> {
         match name {
             EngineName::Cpu => Ok(Arc::new(CpuEngine::new(&Settings::default())?)),
             EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
             EngineName::Pjrt(named) => {
-                let plugin = plugin(named.clone())?;
-                let settings = pjrt_settings(&plugin, 1);
+                let plugin = plugins::open(named.clone())?;
+                let settings = plugins::settings(&plugin, 1, cache.as_deref());
                 match PjrtEngine::new(&plugin, &settings) {
                     Err(error) if error.kind() == ErrorKind::Unavailable && target.is_some() => {
                         // Why there is no device says more than why none can be made up.
@@ -86,61 +86,6 @@ fn unavailable(name: &EngineName, error: &EngineError) -> Failure {
     Failure::engine(format!("the engine `{name}` is not available")).because(error)
 }
 
-fn pjrt_settings(plugin: &Plugin, devices: u32) -> pjrt::Settings {
-    let digests = cache_folder::of_environment().map(|folder| {
-        let folder = DigestFolder::new(folder.join("plugin-digests"));
-        Arc::new(folder) as Arc<dyn FileDigests>
-    });
-    let variables = [XLA_FLAGS, LIBTPU_INIT_ARGS].into_iter().filter_map(|variable| {
-        let value = variable.value()?.to_string_lossy().into_owned();
-        Some((variable.name.to_owned(), value))
-    });
-    let tools = match plugin.attributes().contains_key("cuda_version") {
-        true => {
-            let path = PATH.value().unwrap_or_default();
-            cuda_tools(plugin.path(), &std::env::split_paths(&path).collect::<Vec<_>>())
-        }
-        false => BTreeMap::new(),
-    };
-    pjrt::Settings {
-        devices,
-        digests,
-        environment: variables.collect(),
-        tools,
-        ..pjrt::Settings::default()
-    }
-}
-
-/// Opens the plugin that the command line names, or the environment.
-fn plugin(named: Option<PluginName>) -> Result<Arc<Plugin>, EngineError> {
-    let unavailable = |what: String| EngineError::new(ErrorKind::Unavailable, what);
-    match named.or_else(named_plugin) {
-        Some(PluginName::At(path)) => Ok(Plugin::open(&path)?),
-        Some(PluginName::Installed(name)) => {
-            let folders = python::package_folders();
-            let found = installed_plugins(&folders)
-                .into_iter()
-                .find(|found| found.name == name);
-            let found = found.ok_or_else(|| {
-                let count = folders.len();
-                unavailable(format!(
-                    "no Python package has installed a plugin for {name}, in {count} folders that `artifact doctor` lists"
-                ))
-            })?;
-            Ok(Plugin::open(&found.path)?)
-        }
-        None => Err(unavailable(format!(
-            "no plugin is named: give `--engine pjrt:PATH` or `--engine pjrt:NAME`, or set {} to one of both",
-            PJRT_PLUGIN.name
-        ))),
-    }
-}
-
-/// The plugin that the environment names.
-pub(crate) fn named_plugin() -> Option<PluginName> {
-    PJRT_PLUGIN.value().map(|value| PathBuf::from(value).into())
-}
-
 /// The engine of a run for which nobody names one.
 pub(crate) fn chosen() -> Outcome<EngineName> {
     let named = ENGINE.parsed("engine", &format!("the engines are {}", EngineName::KNOWN))?;
@@ -153,7 +98,9 @@ pub(crate) fn session(arguments: &EngineArguments) -> Outcome<Session> {
         Some(name) => name.clone(),
         None => chosen()?,
     };
-    let engine = make(&name, arguments).map_err(|error| unavailable(&name, &error))?;
+    let cache = cache_folder::of_environment()?;
+    let made = make(&name, arguments, cache.as_deref());
+    let engine = made.map_err(|error| unavailable(&name, &error))?;
     let options = CompileOptions {
         partitions: arguments.devices,
         ..CompileOptions::for_engine(&*engine)

@@ -27,6 +27,7 @@ mod names;
 mod npy;
 mod output;
 mod platform;
+mod plugins;
 mod program;
 mod python;
 mod random;

@@ -8,7 +8,7 @@ use crate::environment::{CONDA_PREFIX, HOME, PATH, VIRTUAL_ENV};
 
 /// The folders of packages: of the environment that is active, of each Python that `PATH` leads to, and of this user.
 pub(crate) fn package_folders() -> Vec<PathBuf> {
-    let active = [VIRTUAL_ENV.absolute_path(), CONDA_PREFIX.absolute_path()];
+    let active = [VIRTUAL_ENV, CONDA_PREFIX].map(|variable| variable.value().map(PathBuf::from));
     let user = HOME.absolute_path().map(|home| home.join(".local"));
     let prefixes = active.into_iter().flatten().chain(of_path()).chain(user);
     let mut known = BTreeSet::new();

@@ -25,11 +25,13 @@ pub(crate) fn run(workspace: &Workspace, _options: &[String]) -> Outcome {
         None => println!("gpu: SKIPPED the programs of the corpus"),
     }
     let environment = python.ancestors().nth(2).unwrap_or(Path::new("/"));
+    let environment = environment.canonicalize();
+    let environment = environment.during(|| format!("find the environment of {}", python.display()))?;
     for target in TARGETS {
         for program in &programs {
             let mut compile = Command::new(&artifact);
             compile
-                .env("VIRTUAL_ENV", environment)
+                .env("VIRTUAL_ENV", &environment)
                 .arg("compile")
                 .arg(program);
             process::run(compile.args(["--engine", "pjrt:cuda", "--target", target]))?;

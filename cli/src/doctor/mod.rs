@@ -1,6 +1,6 @@
 //! `artifact doctor`: what there is to run programs with, and what the environment says.
 
-mod plugins;
+mod probe;
 mod text;
 
 use artifact_engine::{Engine as _, EngineError, TargetSupport};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::arguments::{DoctorArguments, EngineName, PluginName};
 use crate::environment::{self, ENGINE};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{cache_folder, engine, output, python};
+use crate::{cache_folder, engine, output, plugins, python};
 
-use plugins::Plugin;
+use probe::Plugin;
 
 /// Looks around. Exit code 6 where the engine that the environment chooses is not there.
 pub(crate) fn execute(options: &DoctorArguments) -> Outcome<Exit> {
     if let Some(path) = &options.probe {
-        return plugins::answer(path);
+        return probe::answer(path);
     }
     let report = Report::new()?;
     match options.json {
@@ -51,7 +51,7 @@ impl Report {
         let folders = python::package_folders();
         let mut plugins = Vec::new();
         // What is named first, which may be installed too.
-        if let Some(PluginName::At(path)) = engine::named_plugin() {
+        if let Some(PluginName::At(path)) = plugins::of_environment() {
             plugins.push(Plugin::probed(None, path));
         }
         for found in installed_plugins(&folders) {
@@ -66,7 +66,7 @@ impl Report {
             cpu: CpuEngine::new(&Settings::default()).map(|engine| engine.targets()),
             plugins,
             folders,
-            cache: cache_folder::of_environment(),
+            cache: cache_folder::of_environment()?,
         })
     }
 
@@ -77,7 +77,7 @@ impl Report {
             EngineName::Cpu => self.cpu.is_ok(),
             EngineName::Reference => true,
             EngineName::Pjrt(name) => {
-                let from_environment = engine::named_plugin();
+                let from_environment = plugins::of_environment();
                 match name.clone().or(from_environment) {
                     Some(PluginName::Installed(name)) => {
                         let first = self.plugins.iter().find(|plugin| plugin.name == Some(name));

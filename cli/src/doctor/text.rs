@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::Report;
-use super::plugins::Plugin;
+use super::probe::Plugin;
 use crate::environment::{self, ENGINE};
 use crate::output;
 

@@ -187,3 +187,24 @@ fn several_devices_are_those_of_a_plugin() {
     assert_eq!(run("0").code, Some(2));
     assert_eq!(run("1").code, Some(0));
 }
+
+#[test]
+fn a_folder_of_caches_has_an_absolute_path() {
+    let wrong = with(&[("ARTIFACT_CACHE_DIR", Path::new("here"))], &["doctor"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong
+            .err
+            .contains("ARTIFACT_CACHE_DIR is \"here\", which is no absolute path"),
+        "{}",
+        wrong.err
+    );
+    // Of what others define, such a path says nothing.
+    let (_, report) = report(&[
+        ("XDG_CACHE_HOME", Path::new("here")),
+        ("HOME", Path::new("/home/me")),
+    ]);
+    assert_eq!(report["cache"], "/home/me/.cache/artifact");
+    let (_, root) = self::report(&[("HOME", Path::new("/"))]);
+    assert_eq!(root["cache"], Value::Null);
+}
