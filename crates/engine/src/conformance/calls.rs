@@ -16,6 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("the signature is that of the program", signature),
     ("borrowed arguments stay as they are", borrowed),
     ("donated arguments are taken", donated),
+    ("a value on the device is the same value", on_device),
     ("results are aligned", aligned),
     ("arguments need not be aligned", unaligned),
     ("memory of earlier results is used again", recycled),
@@ -88,6 +89,29 @@ fn donated(suite: &Suite<'_>) -> Checked {
     })?;
     let again = executable.call(&mut arguments, &ExecuteOptions::default());
     ensure(again.is_err(), || "what was donated was used again".to_owned())
+}
+
+fn on_device(suite: &Suite<'_>) -> Checked {
+    let executable = add(suite)?;
+    let host = numbers(1)?;
+    let kept = told(suite.engine.to_device(host.clone()))?;
+    ensure(kept == host, || format!("{host:?} became {kept:?}"))?;
+    let want = [array(&[4], &[2.0_f32, 4.0, 6.0, 8.0])?];
+    for arguments in [[&kept, &kept], [&kept, &host]] {
+        let mut borrowed = arguments.map(Argument::from);
+        let results = told(executable.call(&mut borrowed, &ExecuteOptions::default()))?.results;
+        ensure(results == want, || format!("{results:?}"))?;
+    }
+    // Given away, it is gone for the call and nobody else.
+    let mut donated = [Argument::donate(kept.clone()), Argument::donate(kept.clone())];
+    let results = told(executable.call(&mut donated, &ExecuteOptions::default()))?.results;
+    ensure(results == want && kept == host, || {
+        format!("{results:?}, of {kept:?}")
+    })?;
+    ensure(
+        told(suite.engine.to_device(Value::Token))? == Value::Token,
+        || "a token became something else".to_owned(),
+    )
 }
 
 fn arrays(values: &[Value]) -> impl Iterator<Item = &Buffer> {
