@@ -9,7 +9,7 @@ use artifact_engine_pjrt::PjrtEngine;
 use artifact_engine_reference::ReferenceEngine;
 use artifact_runtime::Session;
 
-use crate::arguments::{EngineArguments, EngineName};
+use crate::arguments::{EngineArguments, EngineName, PluginName};
 use crate::environment::ENGINE;
 use crate::failure::{Failure, Outcome};
 use crate::{cache_folder, plugins};
@@ -74,8 +74,8 @@ pub(crate) fn compiler(name: &EngineName, target: Option<&str>) -> Outcome<Arc<d
     made().map_err(|error| {
         let failure = unavailable(name, &error);
         match (name, target) {
-            (EngineName::Pjrt(_), None) => {
-                failure.hint("a plugin for CUDA compiles for GPUs that are not there: --target h100")
+            (EngineName::Pjrt(Some(PluginName::Installed("cuda"))), None) => {
+                failure.hint("it compiles for GPUs that are not there: --target h100")
             }
             _ => failure,
         }
@@ -83,7 +83,11 @@ pub(crate) fn compiler(name: &EngineName, target: Option<&str>) -> Outcome<Arc<d
 }
 
 fn unavailable(name: &EngineName, error: &EngineError) -> Failure {
-    Failure::engine(format!("the engine `{name}` is not available")).because(error)
+    let failure = Failure::engine(format!("the engine `{name}` is not available")).because(error);
+    match name {
+        EngineName::Pjrt(named) => failure.hint(plugins::hint(named.as_ref())),
+        _ => failure,
+    }
 }
 
 /// The engine of a run for which nobody names one.
@@ -118,7 +122,11 @@ pub(crate) fn limits(
     let counts_steps = engine.features().counts_steps;
     if arguments.max_steps.is_some() && !counts_steps {
         let what = format!("the engine `{}` counts no steps", engine.name());
-        return Err(Failure::engine(what).hint("bound it with --time-limit"));
+        let hint = match engine.features().stops_calls {
+            true => "bound it with --time-limit",
+            false => "bound the time of the whole process, as `timeout` does",
+        };
+        return Err(Failure::engine(what).hint(hint));
     }
     Ok(ExecuteOptions {
         memory_limit_bytes: Some(arguments.memory_limit),

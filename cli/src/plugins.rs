@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artifact_engine::{EngineError, ErrorKind};
-use artifact_engine_pjrt::{DigestFolder, FileDigests, Plugin, Settings, cuda_tools, installed_plugins};
+use artifact_engine_pjrt::{
+    DigestFolder, FileDigests, PLUGIN_NAMES, Plugin, Settings, cuda_tools, installed_plugins,
+};
 
 use crate::arguments::PluginName;
 use crate::environment::{LIBTPU_INIT_ARGS, PATH, PJRT_PLUGIN, XLA_FLAGS};
@@ -64,5 +66,19 @@ pub(crate) fn settings(plugin: &Plugin, devices: u32, cache: Option<&Path>) -> S
         environment: variables.collect(),
         tools,
         ..Settings::default()
+    }
+}
+
+/// What to do where a plugin cannot be used.
+pub(crate) fn hint(named: Option<&PluginName>) -> String {
+    let from_variable = of_environment();
+    let is_word = |path: &Path| path.components().count() == 1 && !path.exists();
+    match named.or(from_variable.as_ref()) {
+        Some(PluginName::At(path)) if is_word(path) => {
+            let names = PLUGIN_NAMES.join(", ");
+            let source = named.map_or(PJRT_PLUGIN.name, |_| "it");
+            format!("{source} is taken for a path; the names of plugins are {names}")
+        }
+        _ => "`artifact doctor` lists what is there, and why it cannot be used".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! PJRT plugins, each looked at in a process of its own: one that is broken may end it, or never answer.
 
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -42,40 +43,56 @@ impl Plugin {
     }
 }
 
-/// Asks a process of its own.
+/// Asks a process of its own. It writes to files: a pipe would fill up, and stay open in what it leaves behind.
 fn probe(path: &Path) -> Result<Value, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let told = |error: std::io::Error| error.to_string();
+    let program = std::env::current_exe().map_err(told)?;
+    let (mut answer, mut log) = (
+        tempfile::tempfile().map_err(told)?,
+        tempfile::tempfile().map_err(told)?,
+    );
     let mut command = Command::new(program);
-    command.args(["doctor", "--probe"]).arg(path);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let status = match ended(&mut child) {
-        Some(status) => status,
-        None => {
-            // It may have ended just now.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(format!("it said nothing within {} seconds", PATIENCE.as_secs()));
-        }
+    command.args(["doctor", "--probe"]).arg(path).stdin(Stdio::null());
+    command.stdout(answer.try_clone().map_err(told)?);
+    command.stderr(log.try_clone().map_err(told)?);
+    let mut child = command.spawn().map_err(told)?;
+    let Some(status) = ended(&mut child) else {
+        // It may have ended just now.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(format!("it said nothing within {} seconds", PATIENCE.as_secs()));
     };
-    let mut answer = String::new();
-    if let Some(output) = child.stdout.take() {
-        // What is no answer is none, however it ends.
-        let _ = output.take(ANSWER_BYTES).read_to_string(&mut answer);
-    }
     // A plugin may print before.
-    let last = answer.lines().next_back().unwrap_or_default();
-    let answer: Option<Value> = serde_json::from_str(last).ok();
+    let answer: Option<Value> = serde_json::from_str(&last_line(&mut answer)).ok();
     match answer {
         Some(answer) => match answer["unusable"].as_str() {
             Some(reason) => Err(reason.to_owned()),
             None => Ok(answer),
         },
-        None => Err(format!("it ended the process that looked at it: {status}")),
+        None => {
+            let said: String = last_line(&mut log).chars().take(LINE_CHARACTERS).collect();
+            let said = match said.is_empty() {
+                true => String::new(),
+                false => format!(", and said: {said}"),
+            };
+            Err(format!("it ended the process that looked at it: {status}{said}"))
+        }
     }
+}
+
+/// The most that is shown of what a plugin said last.
+const LINE_CHARACTERS: usize = 300;
+
+/// The last line of a file that is none of white space, of its last [`ANSWER_BYTES`].
+fn last_line(file: &mut File) -> String {
+    let length = file.seek(SeekFrom::End(0)).unwrap_or_default();
+    let start = SeekFrom::Start(length.saturating_sub(ANSWER_BYTES));
+    let mut bytes = Vec::new();
+    // What cannot be read says nothing.
+    let _ = file.seek(start).and_then(|_| file.read_to_end(&mut bytes));
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    lines.next().unwrap_or_default().to_owned()
 }
 
 fn ended(child: &mut Child) -> Option<std::process::ExitStatus> {
@@ -108,6 +125,9 @@ fn described(path: &Path) -> Result<Value, String> {
     })?;
     let reads = plugin.attributes().get("stablehlo_current_version");
     let reads = reads.map(ToString::to_string);
+    if client.devices().is_empty() {
+        return Err(format!("PJRT C API {major}.{minor}, and it has no device"));
+    }
     let devices = client.devices().iter();
     let devices: Vec<Value> = devices
         .map(|device| json!({"id": device.id, "kind": device.kind}))

@@ -77,7 +77,7 @@ fn plugin(text: &mut String, plugin: &Plugin) {
         Ok(found) => description(found),
         Err(reason) => format!("unusable: {reason}"),
     };
-    engine(text, "", &what);
+    engine(text, "", &output::one_line(&what));
 }
 
 fn description(found: &Value) -> String {

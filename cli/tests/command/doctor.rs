@@ -208,3 +208,28 @@ fn a_folder_of_caches_has_an_absolute_path() {
     let (_, root) = self::report(&[("HOME", Path::new("/"))]);
     assert_eq!(root["cache"], Value::Null);
 }
+
+#[test]
+fn a_pipe_is_no_plugin() {
+    let scratch = Scratch::new();
+    let pipe = scratch.path("pipe.so");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (code, report) = report(&[("ARTIFACT_PJRT_PLUGIN", &pipe)]);
+    assert_eq!(code, Some(0));
+    assert_eq!(report["plugins"][0]["unusable"], "it is no file");
+}
+
+#[test]
+fn a_name_that_is_none() {
+    let scratch = Scratch::new();
+    let program = scratch.file("add.mlir", PROGRAM);
+    let arguments = ["run", program.to_str().unwrap(), "--random", "1"];
+    let named = with(&[], &[&arguments[..], &["--engine", "pjrt:CPU"]].concat());
+    assert_eq!(named.code, Some(6));
+    let help = "it is taken for a path; the names of plugins are cpu, cuda, rocm, tpu";
+    assert!(named.err.contains(help), "{}", named.err);
+    let variable = [("ARTIFACT_PJRT_PLUGIN", Path::new("pjrt:cpu"))];
+    let named = with(&variable, &[&arguments[..], &["--engine", "pjrt"]].concat());
+    let help = "ARTIFACT_PJRT_PLUGIN is taken for a path";
+    assert!(named.err.contains(help), "{}", named.err);
+}

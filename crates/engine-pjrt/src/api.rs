@@ -49,8 +49,9 @@ impl Api {
     /// The extension of a number, if the plugin has it. It stays where it is.
     pub(crate) fn extension(&self, kind: c_int) -> Option<*mut c_void> {
         let mut extension = self.header().extension_start.cast::<sys::Extension>();
-        // SAFETY: each is an extension or null.
-        while let Some(found) = unsafe { extension.as_ref() } {
+        for _ in 0..EXTENSIONS_MAX {
+            // SAFETY: each is an extension or null.
+            let found = unsafe { extension.as_ref() }?;
             if found.kind == kind {
                 return Some(extension.cast::<c_void>());
             }
@@ -143,6 +144,9 @@ impl Api {
     }
 }
 
+/// More extensions than any plugin has: a list without an end is not followed.
+const EXTENSIONS_MAX: usize = 256;
+
 /// Text that a plugin gave.
 ///
 /// # Safety
@@ -166,7 +170,10 @@ pub(crate) unsafe fn bytes<'a>(data: *const c_char, size: usize) -> &'a [u8] {
 /// # Safety
 /// There are so many elements, or the pointer is null; they live as long as the result.
 pub(crate) unsafe fn list<'a, T>(data: *const T, count: usize) -> &'a [T] {
-    if data.is_null() || count == 0 {
+    let is_possible = count
+        .checked_mul(size_of::<T>())
+        .is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    if data.is_null() || count == 0 || !is_possible {
         return &[];
     }
     // SAFETY: the caller's promise.

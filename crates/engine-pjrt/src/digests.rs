@@ -130,8 +130,12 @@ impl DigestFolder {
         if !self.is_own()? {
             return Ok(None);
         }
+        let path = self.path(stamp);
+        if !fs::symlink_metadata(&path)?.is_file() {
+            return Ok(None);
+        }
         let mut text = String::new();
-        let file = File::open(self.path(stamp))?;
+        let file = File::open(path)?;
         file.take(ENTRY_BYTES).read_to_string(&mut text)?;
         let digest = text.strip_suffix('\n').and_then(|text| text.rsplit_once(' '));
         let digest = digest.and_then(|(_, digest)| digest.parse().ok());

@@ -67,8 +67,8 @@ pub(crate) fn target(client: &Client) -> Result<Target, EngineError> {
         c if c.is_ascii_alphanumeric() => c,
         _ => '-',
     };
-    let kind: String = kind.chars().take(40).map(usable).collect();
-    Target::new(&format!("{}-{kind}", client.platform().to_ascii_lowercase()))
+    let usable = |text: &str, most: usize| -> String { text.chars().take(most).map(usable).collect() };
+    Target::new(&format!("{}-{}", usable(client.platform(), 16), usable(kind, 40)))
 }
 
 /// What the processor says that it can do: the leaves of `cpuid` that LLVM's host detection reads.

@@ -179,8 +179,8 @@ fn placed(what: &str, types: &[Type], shardings: &[Sharding]) -> Result<Vec<Plac
     let pairs = leaves(types).into_iter().zip(shardings).enumerate();
     let one = |(index, (ty, sharding)): (usize, (Arc<TensorType>, &Sharding))| {
         Placement::divided(ty, sharding).map_err(|error| {
-            let what = format!("{what} {index} is not divided as the program says");
-            EngineError::invalid_input(what).because(error)
+            let what = format!("{what} {index} of the program is not divided as it says");
+            EngineError::unsupported(what).because(error)
         })
     };
     pairs.map(one).collect()

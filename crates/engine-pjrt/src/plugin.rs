@@ -85,11 +85,12 @@ impl Plugin {
     fn load(path: &Path) -> Result<Self, PluginError> {
         let refuse = |reason: String| PluginError::new(path, reason);
         let unreadable = |error: std::io::Error| refuse(error.to_string());
-        let file = File::open(path).map_err(unreadable)?;
-        let found = file.metadata().map_err(unreadable)?;
-        if !found.is_file() {
+        // Before it is opened: to open a pipe waits for whoever writes.
+        if !path.metadata().map_err(unreadable)?.is_file() {
             return Err(refuse("it is no file".to_owned()));
         }
+        let file = File::open(path).map_err(unreadable)?;
+        let found = file.metadata().map_err(unreadable)?;
         elf::check(&file).map_err(unreadable)?.map_err(refuse)?;
         let api = get_api(path)?;
         check(&api).map_err(refuse)?;

@@ -16,7 +16,7 @@ use crate::expectations::{self, Expectations};
 use crate::interface::Interface;
 use crate::named_value::NamedValue;
 use crate::plugin::Plugin;
-use crate::{entry, loops};
+use crate::{defects, entry};
 
 /// XLA compiles static programs: every size must be a number, and what sizes are computed from must be known.
 pub(crate) fn plan(program: &Program) -> Result<Plan, EngineError> {
@@ -134,16 +134,11 @@ fn places(module: &Module) -> Vec<(String, SourceOffset)> {
     places
 }
 
-/// Makes the portable bytecode of a static program for so many devices of a platform, in the version that a plugin reads.
+/// Makes the portable bytecode of a static program for so many devices, in the version that a plugin reads.
 ///
 /// # Errors
 /// Invalid input where a size is open, unsupported for values that are no arrays, and for what the version does not have.
-pub(crate) fn portable(
-    program: &Program,
-    plugin: &Plugin,
-    platform: &str,
-    partitions: u32,
-) -> Result<Portable, EngineError> {
+pub(crate) fn portable(program: &Program, plugin: &Plugin, partitions: u32) -> Result<Portable, EngineError> {
     let Refined {
         mut module,
         entry,
@@ -157,9 +152,7 @@ pub(crate) fn portable(
         );
         return Err(EngineError::invalid_input(what).at(unknown.source));
     }
-    if platform == "cpu" {
-        loops::refuse_applied(&module)?;
-    }
+    defects::refuse(&module)?;
     let interface = Interface::of(&module, entry, partitions)?;
     entry::make_main(&mut module, entry)?;
     let expectations = expectations::take(&mut module, entry)?;

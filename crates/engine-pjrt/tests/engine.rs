@@ -396,7 +396,7 @@ fn loops_in_what_an_operation_applies() {
     assert!(
         refusal
             .to_string()
-            .contains("no loops in what 'stablehlo.reduce' applies")
+            .contains("no 'stablehlo.while' in what 'stablehlo.reduce' applies")
     );
 }
 
@@ -468,4 +468,88 @@ fn arrays_that_the_client_keeps_are_arguments_again() {
     assert_eq!(host, floats(&[count], 0.0));
     let tuple = Value::Tuple([floats(&[3], 1.0), Value::Token].into());
     assert_eq!(engine.to_device(tuple.clone()).unwrap(), tuple);
+}
+
+/// Programs at which XLA ends the process, or waits for ever.
+#[test]
+fn what_ends_the_process_is_refused() {
+    let Some(engine) = engine() else { return };
+    let options = CompileOptions::for_engine(&*engine);
+    let refused = |result: &str, body: &str, why: &str| {
+        let text = format!(
+            "func.func @main(%x: tensor<4xi32>, %t: !stablehlo.token) -> {result} {{ {body} return %0 : {result} }}"
+        );
+        let error = engine.compile(&program(&text), &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(error.source_offset().get().is_some(), "{error}");
+    };
+    let zero = "%z = stablehlo.constant dense<0> : tensor<i32>
+      %b = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<i32>) -> tensor<4xi32>";
+    for op in ["divide", "remainder"] {
+        let body = format!("{zero} %0 = stablehlo.{op} %x, %b : tensor<4xi32>");
+        refused("tensor<4xi32>", &body, "is by a constant zero");
+    }
+    refused(
+        "tensor<1xi32>",
+        "%z = stablehlo.iota dim = 0 : tensor<2305843009213693952xi32>
+        %0 = stablehlo.slice %z [5:6] : (tensor<2305843009213693952xi32>) -> tensor<1xi32>",
+        "no arrays as large",
+    );
+    refused(
+        "tensor<4xi32>",
+        "%0 = stablehlo.custom_call @TopK(%x) : (tensor<4xi32>) -> tensor<4xi32>",
+        "`TopK` is one that XLA makes itself",
+    );
+    refused(
+        "!stablehlo.token",
+        "%0 = \"stablehlo.outfeed\"(%x, %t) <{outfeed_config = \"\"}> : (tensor<4xi32>, !stablehlo.token) -> !stablehlo.token",
+        "would wait for ever",
+    );
+    let fft = "%f = stablehlo.constant dense<0.0> : tensor<4xf32>
+      %i = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%f init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+        reducer(%a: tensor<f32>, %b: tensor<f32>) {
+          %v = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<4xf32>
+          %c = stablehlo.fft %v, type = RFFT, length = [4] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>
+          %d = stablehlo.real %c : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+          %e = stablehlo.slice %d [0:1] : (tensor<3xf32>) -> tensor<1xf32>
+          %r = stablehlo.reshape %e : (tensor<1xf32>) -> tensor<f32>
+          stablehlo.return %r : tensor<f32>
+        }";
+    refused(
+        "tensor<f32>",
+        fft,
+        "no 'stablehlo.fft' in what 'stablehlo.reduce' applies",
+    );
+    // What is divided by at run time is XLA's own matter: it checks.
+    let text = "func.func @main(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {
+      %0 = stablehlo.divide %x, %y : tensor<i32>
+      return %0 : tensor<i32>
+    }";
+    let number = |number: i32| Value::from(Buffer::of_numbers(&[], &[number]).unwrap());
+    let (x, y) = (number(5), number(0));
+    let outcome = loaded(&*engine, &program(text)).call(
+        &mut [Argument::from(&x), Argument::from(&y)],
+        &ExecuteOptions::default(),
+    );
+    assert_eq!(outcome.unwrap().results, [number(-1)]);
+}
+
+/// LAPACK's handlers are ours, and what they refuse is the program's fault.
+#[test]
+fn routines_that_are_called_wrongly() {
+    let Some(engine) = engine() else { return };
+    let text = "
+      func.func @main(%a: tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xi32>, tensor<i32>) {
+        %0:3 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) {api_version = 4 : i32, backend_config = {}}
+          : (tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xi32>, tensor<i32>)
+        return %0#0, %0#1, %0#2 : tensor<3x3xf64>, tensor<3xi32>, tensor<i32>
+      }";
+    let a = Value::from(Buffer::of_numbers(&[3, 3], &[1.0_f64; 9]).unwrap());
+    let executable = loaded(&*engine, &program(text));
+    let error = executable
+        .call(&mut [Argument::from(&a)], &ExecuteOptions::default())
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
 }

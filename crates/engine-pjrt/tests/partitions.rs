@@ -165,8 +165,8 @@ fn devices_that_do_not_fit_the_program() {
         uneven,
         2,
         &three,
-        ErrorKind::InvalidInput,
-        "argument 0 is not divided",
+        unsupported,
+        "argument 0 of the program is not divided",
     );
     let old = r#"
       func.func @main(%x: tensor<4xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<4xf32> {

@@ -22,7 +22,7 @@ use artifact_ir::op::{Control, CustomCall};
 use artifact_ir::types::{TensorType, Type};
 
 use crate::api::Api;
-use crate::error::INTERNAL;
+use crate::error::{INTERNAL, INVALID_ARGUMENT};
 use sys::{CallFrame, Error, Handler};
 
 /// XLA's name for what runs on the CPU.
@@ -94,13 +94,14 @@ unsafe fn handle(target: &str, frame: *mut CallFrame) -> *mut Error {
             None => run(target, &*frame),
         }
     }));
-    let message = match answer {
+    let (code, message) = match answer {
         Ok(Ok(())) => return std::ptr::null_mut(),
-        Ok(Err(message)) => message,
-        Err(_) => "a defect of ours".to_owned(),
+        // The program calls it with what it does not take.
+        Ok(Err(message)) => (INVALID_ARGUMENT, message),
+        Err(_) => (INTERNAL, "a defect of ours".to_owned()),
     };
     // SAFETY: the caller's promise.
-    unsafe { error(&*frame, &format!("{target}: {message}")) }
+    unsafe { error(&*frame, code, &format!("{target}: {message}")) }
 }
 
 /// The minor version of the interface for which the handlers are written.
@@ -126,14 +127,14 @@ unsafe fn metadata(frame: *const CallFrame) -> Option<*mut sys::Metadata> {
 
 /// # Safety
 /// The frame is that of a call which is under way.
-unsafe fn error(frame: &CallFrame, message: &str) -> *mut Error {
+unsafe fn error(frame: &CallFrame, code: i32, message: &str) -> *mut Error {
     // A message ends with a zero byte, and so has none.
     let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
     let mut create = sys::ErrorCreate {
         struct_size: size_of::<sys::ErrorCreate>(),
         extension_start: std::ptr::null_mut(),
         message: message.as_ptr(),
-        code: INTERNAL,
+        code,
     };
     // SAFETY: the table is there for as long as the call, and the message is copied.
     unsafe {
