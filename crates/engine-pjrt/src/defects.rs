@@ -27,7 +27,7 @@ const OWN_PREFIXES: [&str; 2] = ["__", "xla."];
 ///
 /// # Errors
 /// Unsupported, at the operation.
-pub(crate) fn refuse(module: &Module) -> Result<(), EngineError> {
+pub(crate) fn refuse(module: &Module, platform: &str) -> Result<(), EngineError> {
     for (_, function) in module.functions.iter() {
         let Some(body) = &function.body else { continue };
         for (_, op) in body.ops.iter() {
@@ -38,7 +38,7 @@ pub(crate) fn refuse(module: &Module) -> Result<(), EngineError> {
             if let Some(reason) = reason {
                 return Err(EngineError::unsupported(reason).at(op.source));
             }
-            applied(module, body, op)?;
+            applied(module, body, op, platform)?;
         }
     }
     Ok(())
@@ -127,12 +127,13 @@ fn has_zero(literal: &Literal) -> bool {
 
 /// Refuses loops and other operations on whole arrays in what an operation applies to elements, such as the function of a reduction or
 /// of a sort ("Check failed: operand_maps.size() == 1").
-fn applied(module: &Module, body: &Body, op: &Operation) -> Result<(), EngineError> {
+fn applied(module: &Module, body: &Body, op: &Operation, platform: &str) -> Result<(), EngineError> {
     if matches!(op.op, Op::Control(_) | Op::Sharding(_)) {
         return Ok(());
     }
     let mut search = Search {
         module,
+        is_cpu: platform == "cpu",
         seen: HashSet::new(),
     };
     let found = op.regions.iter().find_map(|region| search.region(body, *region));
@@ -146,20 +147,22 @@ fn applied(module: &Module, body: &Body, op: &Operation) -> Result<(), EngineErr
     }
 }
 
-/// Whether an operation ends the compiler where it is applied to elements.
-const fn is_whole(op: &Op) -> bool {
-    matches!(
-        op,
+/// Whether an operation ends the compiler where it is applied to elements. That for GPUs has fewer there than that for the CPU.
+const fn is_whole(op: &Op, is_cpu: bool) -> bool {
+    match op {
         Op::Control(Control::While)
-            | Op::Indexing(Indexing::Scatter(_))
-            | Op::Reduction(Reduction::SelectAndScatter(_))
-            | Op::Linalg(Linalg::Fft(_))
-    )
+        | Op::Indexing(Indexing::Scatter(_))
+        | Op::Reduction(Reduction::SelectAndScatter(_))
+        | Op::Linalg(Linalg::Fft(_)) => true,
+        Op::Control(Control::If | Control::Case) | Op::Linalg(_) => !is_cpu,
+        _ => false,
+    }
 }
 
 /// Looks for such operations, in functions that are called too.
 struct Search<'m> {
     module: &'m Module,
+    is_cpu: bool,
     seen: HashSet<FunctionId>,
 }
 
@@ -172,7 +175,7 @@ impl Search<'_> {
     }
 
     fn operation(&mut self, body: &Body, op: &Operation) -> Option<(String, SourceOffset)> {
-        if is_whole(&op.op) {
+        if is_whole(&op.op, self.is_cpu) {
             return Some((op.op.name().to_owned(), op.source));
         }
         match &op.op {

@@ -271,7 +271,7 @@ impl Engine for PjrtEngine {
         }
         self.check_devices(options)?;
         let partitions = options.partitions;
-        let portable = program::portable(program, &self.plugin, partitions)?;
+        let portable = program::portable(program, &self.plugin, &self.platform, partitions)?;
         let xla_options = XlaOptions {
             partitions,
             excess_precision: options.excess_precision,

@@ -134,11 +134,16 @@ fn places(module: &Module) -> Vec<(String, SourceOffset)> {
     places
 }
 
-/// Makes the portable bytecode of a static program for so many devices, in the version that a plugin reads.
+/// Makes the portable bytecode of a static program for so many devices of a platform, in the version that a plugin reads.
 ///
 /// # Errors
 /// Invalid input where a size is open, unsupported for values that are no arrays, and for what the version does not have.
-pub(crate) fn portable(program: &Program, plugin: &Plugin, partitions: u32) -> Result<Portable, EngineError> {
+pub(crate) fn portable(
+    program: &Program,
+    plugin: &Plugin,
+    platform: &str,
+    partitions: u32,
+) -> Result<Portable, EngineError> {
     let Refined {
         mut module,
         entry,
@@ -152,7 +157,7 @@ pub(crate) fn portable(program: &Program, plugin: &Plugin, partitions: u32) -> R
         );
         return Err(EngineError::invalid_input(what).at(unknown.source));
     }
-    defects::refuse(&module)?;
+    defects::refuse(&module, platform)?;
     let interface = Interface::of(&module, entry, partitions)?;
     entry::make_main(&mut module, entry)?;
     let expectations = expectations::take(&mut module, entry)?;
