@@ -29,16 +29,20 @@ pub(crate) fn execute(options: &DoctorArguments) -> Outcome<Exit> {
         }
         false => output::text(&text::of(&report))?,
     }
-    Ok(match report.is_chosen_there() {
-        true => Exit::Ok,
-        false => Exit::Engine,
-    })
+    match report.chosen {
+        Ok(_) if report.is_chosen_there() => Ok(Exit::Ok),
+        Ok(_) => Ok(Exit::Engine),
+        // The one object says it.
+        Err(_) if options.json => Ok(Exit::Usage),
+        // What the environment says wrongly is told after what there is.
+        Err(wrong) => Err(wrong),
+    }
 }
 
 /// What was found.
 struct Report {
-    /// The engine that runs where nobody names another.
-    chosen: EngineName,
+    /// The engine that runs where nobody names another, or why the environment says none.
+    chosen: Outcome<EngineName>,
     cpu: Result<Vec<TargetSupport>, EngineError>,
     plugins: Vec<Plugin>,
     /// The folders of Python packages that were looked through.
@@ -62,7 +66,7 @@ impl Report {
             }
         }
         Ok(Self {
-            chosen: engine::chosen()?,
+            chosen: engine::chosen(),
             cpu: CpuEngine::new(&Settings::default()).map(|engine| engine.targets()),
             plugins,
             folders,
@@ -73,7 +77,10 @@ impl Report {
     /// Whether the engine that runs where nobody names another is one that was found to work.
     fn is_chosen_there(&self) -> bool {
         let is_usable = |plugin: &Plugin| plugin.found.is_ok();
-        match &self.chosen {
+        let Ok(chosen) = &self.chosen else {
+            return false;
+        };
+        match chosen {
             EngineName::Cpu => self.cpu.is_ok(),
             EngineName::Reference => true,
             EngineName::Pjrt(name) => {
@@ -112,7 +119,7 @@ impl Report {
             )
         });
         json!({
-            "engine": self.chosen.to_string(),
+            "engine": self.chosen.as_ref().ok().map(ToString::to_string),
             "engine_from": if ENGINE.value().is_some() { ENGINE.name } else { "default" },
             "usable": self.is_chosen_there(),
             "cpu": cpu,

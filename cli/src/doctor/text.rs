@@ -21,7 +21,9 @@ pub(super) fn of(report: &Report) -> String {
         false => ", which cannot be used",
     };
     // A text takes whatever is written to it.
-    let _ = writeln!(text, "engine: {} ({source}){usable}", report.chosen);
+    let chosen = report.chosen.as_ref();
+    let chosen = chosen.map_or_else(|_| "none".to_owned(), ToString::to_string);
+    let _ = writeln!(text, "engine: {chosen} ({source}){usable}");
     let _ = writeln!(text, "\nengines");
     engine(&mut text, "cpu", &cpu(report));
     engine(&mut text, "reference", "the evaluator, on any machine");

@@ -61,6 +61,13 @@ fn an_engine_that_is_not_there() {
     assert_eq!(code, Some(6));
     let wrong = with(&engine("gpu"), &["doctor"]);
     assert_eq!(wrong.code, Some(2), "{}", wrong.err);
+    // What there is is told all the same.
+    assert!(
+        wrong.out.contains("engine: none (from ARTIFACT_ENGINE)"),
+        "{}",
+        wrong.out
+    );
+    assert!(wrong.err.contains("ARTIFACT_ENGINE is \"gpu\""), "{}", wrong.err);
     let scratch = Scratch::new();
     let program = scratch.file("add.mlir", PROGRAM);
     let arguments = [
