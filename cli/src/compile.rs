@@ -25,7 +25,7 @@ pub(crate) fn execute(options: &CompileArguments) -> Outcome<Exit> {
         }
     };
     let program = Program::open(path)?;
-    let engine = engine::compiler(&name, options.target.as_deref())?;
+    let engine = engine::compiler(&name, options.target.as_deref(), options.devices)?;
     let mut compile_options = CompileOptions::for_engine(&*engine);
     compile_options.partitions = options.devices;
     if let Some(target) = &options.target {

@@ -50,7 +50,7 @@ fn make(
 }
 
 /// An engine to compile for a target with: a plugin that lacks a device may compile for one by its name.
-pub(crate) fn compiler(name: &EngineName, target: Option<&str>) -> Outcome<Arc<dyn Engine>> {
+pub(crate) fn compiler(name: &EngineName, target: Option<&str>, devices: u32) -> Outcome<Arc<dyn Engine>> {
     let cache = cache_folder::of_environment()?;
     let made = || -> Result<Arc<dyn Engine>, EngineError> {
         match name {
@@ -58,7 +58,7 @@ pub(crate) fn compiler(name: &EngineName, target: Option<&str>) -> Outcome<Arc<d
             EngineName::Reference => Ok(Arc::new(ReferenceEngine::new()?)),
             EngineName::Pjrt(named) => {
                 let plugin = plugins::open(named.clone())?;
-                let settings = plugins::settings(&plugin, 1, cache.as_deref());
+                let settings = plugins::settings(&plugin, devices, cache.as_deref());
                 match PjrtEngine::new(&plugin, &settings) {
                     Err(error) if error.kind() == ErrorKind::Unavailable && target.is_some() => {
                         // Why there is no device says more than why none can be made up.

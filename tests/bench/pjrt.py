@@ -30,6 +30,7 @@ from jax._src import xla_bridge
 
 import load
 import windows
+import xla
 from ours import Ours
 
 # What a call may cost over the bare loop, and a process up to its first result.
@@ -39,21 +40,11 @@ STARTS = 40
 HEADER = ("row", "ours", "other", "difference", "ratio", "bar", "verdict", "discarded")
 
 
-class Jax:
-    """A program that jax compiles, with its inputs where it has them."""
+class Jax(xla.Xla):
+    """A program with its inputs on a device of some platform."""
 
     def __init__(self, call, arrays, platform):
         self.call, self.arguments = jax.jit(call), jax.device_put(arrays, jax.devices(platform)[0])
-
-    def run(self, count):
-        call, arguments, wait = self.call, self.arguments, jax.block_until_ready
-        start = time.perf_counter_ns()
-        for _ in range(count):
-            wait(call(*arguments))
-        return time.perf_counter_ns() - start
-
-    def results(self):
-        return [np.asarray(leaf) for leaf in jax.tree.leaves(self.call(*self.arguments))]
 
 
 def add_one():

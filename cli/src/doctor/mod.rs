@@ -52,11 +52,20 @@ struct Report {
 
 impl Report {
     fn new() -> Outcome<Self> {
-        let folders = python::package_folders();
-        let mut plugins = Vec::new();
+        let (chosen, folders) = (engine::chosen(), python::package_folders());
+        let of_engine = match &chosen {
+            Ok(EngineName::Pjrt(named)) => named.clone(),
+            _ => None,
+        };
+        let mut plugins: Vec<Plugin> = Vec::new();
         // What is named first, which may be installed too.
-        if let Some(PluginName::At(path)) = plugins::of_environment() {
-            plugins.push(Plugin::probed(None, path));
+        for named in [of_engine, plugins::of_environment()].into_iter().flatten() {
+            match named {
+                PluginName::At(path) if plugins.iter().all(|known| known.path != path) => {
+                    plugins.push(Plugin::probed(None, path));
+                }
+                _ => {}
+            }
         }
         for found in installed_plugins(&folders) {
             let same = |known: &Plugin| known.path.canonicalize().ok() == found.path.canonicalize().ok();
@@ -66,7 +75,7 @@ impl Report {
             }
         }
         Ok(Self {
-            chosen: engine::chosen(),
+            chosen,
             cpu: CpuEngine::new(&Settings::default()).map(|engine| engine.targets()),
             plugins,
             folders,
@@ -92,7 +101,7 @@ impl Report {
                     }
                     Some(PluginName::At(path)) => {
                         let named = self.plugins.iter().find(|plugin| plugin.path == path);
-                        named.map_or_else(|| Plugin::probed(None, path).found.is_ok(), is_usable)
+                        named.is_some_and(is_usable)
                     }
                     None => false,
                 }

@@ -161,6 +161,10 @@ fn a_plugin_by_the_name_that_its_package_has() {
         ],
     );
     assert_eq!(few.code, Some(0), "{}", few.err);
+    // Nor are there fewer devices to compile for.
+    let compile = ["compile", program.to_str().unwrap(), "--devices", "9"];
+    let compiled = with(&environment, &compile);
+    assert_eq!(compiled.code, Some(0), "{}", compiled.err);
     // The plugin's own log stays away.
     assert_eq!(few.err, "");
 }
@@ -239,4 +243,21 @@ fn a_name_that_is_none() {
     let named = with(&variable, &[&arguments[..], &["--engine", "pjrt"]].concat());
     let help = "ARTIFACT_PJRT_PLUGIN is taken for a path";
     assert!(named.err.contains(help), "{}", named.err);
+}
+
+/// It may take a minute until a plugin answers.
+#[test]
+fn a_plugin_is_looked_at_once() {
+    let scratch = Scratch::new();
+    let log = scratch.path("log");
+    let code = format!(
+        "#include <stdio.h>\nvoid *GetPjrtApi(void) {{ FILE *log = fopen(\"{}\", \"a\"); fputc('.', log); fclose(log); return 0; }}",
+        log.display()
+    );
+    let path = library(&scratch, &code);
+    let engine = format!("pjrt:{}", path.display());
+    let (code, report) = report(&[("ARTIFACT_ENGINE", Path::new(&engine))]);
+    assert_eq!((code, &report["usable"]), (Some(6), &false.into()));
+    assert_eq!(report["plugins"].as_array().unwrap().len(), 1);
+    assert_eq!(std::fs::read_to_string(log).unwrap(), ".");
 }
